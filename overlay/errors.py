@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
+"""Errors that end a command with one line and no traceback."""
+
+
+class OverlayError(Exception):
+    """A fault a person can act on: one line that says what, where and what to do.
+
+    The message is built where the fault is understood; `overlay.cli` prints it and exits with
+    `exit_code` (1: the answer is no, 2: wrong usage or input).
+    """
+
+    exit_code = 1
+
+
+class UsageError(OverlayError):
+    """Wrong usage or input (exit code 2)."""
+
+    exit_code = 2
