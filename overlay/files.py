@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
+"""Files that are there whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from overlay.errors import OverlayError
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+@contextmanager
+def no_space_is_an_error(target: Path) -> Iterator[None]:
+    """Turn a full disk into one line that names the file system to make room on."""
+    try:
+        yield
+    except OSError as fault:
+        if fault.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise OverlayError(
+            f"no space left on the disk of {target.parent}: make room there"
+        ) from fault
+
+
+@contextmanager
+def whole_file(target: Path) -> Iterator[Path]:
+    """A path to write `target`'s content to; it gets its name only when the block ends well."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    draft = target.with_name(f".{target.name}.part")
+    try:
+        with no_space_is_an_error(target):
+            yield draft
+            draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def whole_folder(target: Path) -> Iterator[Path]:
+    """A new folder to fill; it gets the name `target` only when the block ends well.
+
+    When another process makes the same folder first, that one stays.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    try:
+        with no_space_is_an_error(target):
+            yield draft
+            try:
+                draft.rename(target)
+            except OSError as fault:
+                if fault.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                    raise
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def unpack(archive: Path, prefix: str, parts: Sequence[str], folder: Path) -> None:
+    """Unpack what lies under `prefix` + one of `parts` in a zip file (a wheel) into `folder`.
+
+    `prefix` is cut from the names; programs stay executable.
+    """
+    wanted = tuple(prefix + part for part in parts)
+    with zipfile.ZipFile(archive) as source:
+        for member in source.infolist():
+            if member.is_dir() or not member.filename.startswith(wanted):
+                continue
+            path = folder / member.filename.removeprefix(prefix)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with source.open(member) as packed, path.open("wb") as plain:
+                shutil.copyfileobj(packed, plain, 1 << 20)
+            path.chmod(0o755 if member.external_attr >> 16 & 0o111 else 0o644)
