@@ -4,14 +4,36 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from overlay.errors import OverlayError, UsageError
 
 IDENTITY = "ternary-vllm overlay <overlay@ternary-vllm.invalid>"
+DATE = "1767225600 +0000"  # of every commit that names no day of its own: 2026-01-01
+
+# The private repository's own configuration, for the git commands that a person runs in it.
+CONFIG = """\
+[core]
+\trepositoryformatversion = 0
+\tbare = false
+\tfileMode = true
+\tlogAllRefUpdates = true
+\tautocrlf = false
+\teol = lf
+\tcompression = 1
+[gc]
+\tauto = 0
+"""
+# Goes before the source's own .gitattributes: files are stored and written as they are.
+_ATTRIBUTES = "* -text -ident -filter -working-tree-encoding !diff\n"
 
 # A line end, a signature or a hook of the user's must not get into the tree or the patches.
 _SETTINGS = {
@@ -29,7 +51,7 @@ _SETTINGS = {
 
 
 def environment() -> dict[str, str]:
-    """The environment git runs in: nothing of the user's configuration, one language, one identity."""
+    """The environment git runs in: nothing of the user's configuration, and one language."""
     env = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
     env.update(
         GIT_CONFIG_GLOBAL="/dev/null",
@@ -45,7 +67,7 @@ def environment() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Git:
-    """Git on one repository with one work tree, both given: git never looks for another one above."""
+    """Git on one repository and work tree, both given: git never looks for another one above."""
 
     tree: Path
 
@@ -71,12 +93,12 @@ class Git:
 
     def result(self, *args: str, data: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
         """Run a git command whose exit status means something."""
-        command = ["git", f"--git-dir={self.dir}", f"--work-tree={self.tree}"]
-        for key, value in _SETTINGS.items():
-            command += ["-c", f"{key}={value}"]
         try:
             return subprocess.run(
-                [*command, *args], input=data or b"", capture_output=True, env=environment(),
+                [*self._command(), *args],
+                input=data or b"",
+                capture_output=True,
+                env=environment(),
                 cwd=self.tree,
             )
         except FileNotFoundError as fault:
@@ -86,6 +108,61 @@ class Git:
         """The object id a name stands for, or None when there is no such name."""
         result = self.result("rev-parse", "--verify", "--quiet", name)
         return result.stdout.decode().strip() if result.returncode == 0 else None
+
+    def blob(self, commit: str, path: str) -> bytes | None:
+        """A file's bytes in a commit, or None when it has no such file."""
+        result = self.result("cat-file", "blob", f"{commit}:{path}")
+        return result.stdout if result.returncode == 0 else None
+
+    def _command(self) -> list[str]:
+        command = ["git", f"--git-dir={self.dir}", f"--work-tree={self.tree}"]
+        for key, value in _SETTINGS.items():
+            command += ["-c", f"{key}={value}"]
+        return command
+
+    def init(self) -> None:
+        """Make an empty repository on branch main; the folder exists."""
+        self.run("init", "--quiet", "--template=")
+        (self.dir / "HEAD").write_text("ref: refs/heads/main\n")
+        (self.dir / "config").write_text(CONFIG)
+        (self.dir / "info").mkdir(exist_ok=True)
+        (self.dir / "info" / "attributes").write_text(_ATTRIBUTES)
+        (self.dir / "overlay").mkdir()
+
+    def commit_tree(self, tree: str, message: str) -> str:
+        """Make a commit without parents, the same one each time; return its id."""
+        people = f"author {IDENTITY} {DATE}\ncommitter {IDENTITY} {DATE}\n"
+        data = f"tree {tree}\n{people}\n{message}".encode()
+        return self.run("hash-object", "-t", "commit", "-w", "--stdin", data=data).decode().strip()
+
+    @contextmanager
+    def fast_import(self, *options: str) -> Iterator[IO[bytes]]:
+        """A stream for `git fast-import`; the block has to end it with `done`.
+
+        Raises OverlayError with git's own words when git refuses the stream.
+        """
+        command = [*self._command(), "fast-import", "--quiet", "--force", "--done", *options]
+        with tempfile.TemporaryFile() as words:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=words,
+                env=environment(),
+                cwd=self.tree,
+            )
+            assert process.stdin is not None
+            try:
+                with contextlib.suppress(BrokenPipeError):
+                    yield process.stdin
+            finally:
+                with contextlib.suppress(BrokenPipeError):
+                    process.stdin.close()
+                status = process.wait()
+            if status:
+                words.seek(0)
+                said = [*words.read().decode(errors="replace").splitlines(), str(status)]
+                raise OverlayError(f"git fast-import failed in {self.tree}: {said[0]}")
 
 
 def missing(folder: Path) -> UsageError:

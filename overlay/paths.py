@@ -47,9 +47,11 @@ class Workspace:
         return self.root / "PATCHES.md"
 
 
+HERE = Workspace()
+
+
 def cache_dir() -> Path:
-    """The user's cache folder of this project (`XDG_CACHE_HOME` respected, as its standard says)."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
+    """The user's cache folder of this project, under `XDG_CACHE_HOME` when that is set."""
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
     # The XDG specification says that a relative path is to be ignored.
-    root = Path(base) if os.path.isabs(base) else Path.home() / ".cache"
-    return root / "ternary-vllm"
+    return (base if base.is_absolute() else Path.home() / ".cache") / "ternary-vllm"

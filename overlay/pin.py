@@ -15,6 +15,7 @@ from overlay.errors import UsageError
 from overlay.paths import ROOT
 
 _VERSION = re.compile(r"\d+(\.\d+)+")
+_FILE = re.compile(r"[^/]+\.(whl|tar\.gz)")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _COMMIT = re.compile(r"[0-9a-f]{7,40}")
 
@@ -33,8 +34,8 @@ class Artifact:
 class Pin:
     """What `pin.yaml` says.
 
-    `release` is N of `+ternary.N`; `commit` is the tag's commit, perhaps shortened; `compiler` maps
-    the compiler's packages to their versions.
+    `release` is N of `+ternary.N`; `commit` is the tag's commit, perhaps shortened; `torch_headers`
+    is a wheel that only headers are taken from, so its platform does not matter.
     """
 
     release: int
@@ -44,9 +45,10 @@ class Pin:
     sdist: Artifact
     wheel: Artifact
     torch: str
+    torch_headers: Artifact
     cpu_tryout: Artifact
     cuda: str
-    compiler: dict[str, str]
+    compiler: tuple[Artifact, ...]
 
     @property
     def wheel_version(self) -> str:
@@ -74,16 +76,14 @@ class _Reader:
             raise UsageError(f"{self._path.name}: {key}: a number from 1 up is needed: {value!r}")
         return value
 
-    def versions(self, key: str) -> dict[str, str]:
+    def names(self, key: str) -> list[str]:
         value = self._value(key)
-        if not isinstance(value, dict):
-            raise UsageError(f"{self._path.name}: {key}: packages and versions are needed")
-        return {str(name): self.text(f"{key}.{name}", _VERSION) for name in value}
+        if not isinstance(value, dict) or not value:
+            raise UsageError(f"{self._path.name}: {key}: packages are needed")
+        return [str(name) for name in value]
 
     def artifact(self, key: str, package: str, version: str) -> Artifact:
-        file = self.text(f"{key}.file")
-        if "/" in file:
-            raise UsageError(f"{self._path.name}: {key}.file: a file's name is needed: {file!r}")
+        file = self.text(f"{key}.file", _FILE)
         return Artifact(package, version, file, self.text(f"{key}.sha256", _SHA256))
 
     def _value(self, key: str) -> Any:
@@ -108,6 +108,7 @@ def load_pin(path: Path = ROOT / "pin.yaml") -> Pin:
         raise UsageError(f"{path.name}: not YAML: {' '.join(str(fault).split())}") from fault
     read = _Reader(path, data)
     version = read.text("vllm.version", _VERSION)
+    torch = read.text("torch.version", _VERSION)
     return Pin(
         release=read.number("release"),
         version=version,
@@ -115,10 +116,18 @@ def load_pin(path: Path = ROOT / "pin.yaml") -> Pin:
         commit=read.text("vllm.commit", _COMMIT),
         sdist=read.artifact("vllm.sdist", "vllm", version),
         wheel=read.artifact("vllm.wheel", "vllm", version),
-        torch=read.text("torch.version", _VERSION),
+        torch=torch,
+        torch_headers=read.artifact("torch.headers", "torch", torch),
         cpu_tryout=read.artifact(
             "cpu_tryout", read.text("cpu_tryout.package"), read.text("cpu_tryout.version", _VERSION)
         ),
         cuda=read.text("compiler.cuda", _VERSION),
-        compiler=read.versions("compiler.packages"),
+        compiler=tuple(
+            read.artifact(
+                f"compiler.packages.{name}",
+                name,
+                read.text(f"compiler.packages.{name}.version", _VERSION),
+            )
+            for name in read.names("compiler.packages")
+        ),
     )

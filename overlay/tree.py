@@ -4,11 +4,23 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
+from overlay import commits, source, store
+from overlay.errors import OverlayError
 from overlay.git import Git
-from overlay.paths import Workspace
+from overlay.lock import locked
+from overlay.match import Offset
+from overlay.patchfile import Patch, read_all
+from overlay.paths import HERE, Workspace
 from overlay.pin import Pin
+from overlay.swap import finish_swap
+
+RESET = "git -C .work/vllm reset --hard refs/overlay/applied"
+_UNDER_WAY = ("rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD")
 
 
 @dataclass(frozen=True)
@@ -40,21 +52,206 @@ class Change:
     path: str
 
 
-def apply(pin: Pin, workspace: Workspace = Workspace()) -> AppliedSeries:
-    """Make .work/vllm the pinned source with the whole series applied (imports it when needed)."""
-    raise NotImplementedError
+@dataclass(frozen=True)
+class Outcome:
+    """What `apply` did: whether the tree moved, and the hunks that fitted at another line."""
+
+    series: AppliedSeries
+    moved: bool
+    offsets: list[tuple[str, Offset]]
 
 
-def require_clean_applied(pin: Pin, workspace: Workspace = Workspace()) -> AppliedSeries:
+@dataclass(frozen=True)
+class Facts:
+    """What the tree is like now; `problem` says why it is not the pin's, or is empty."""
+
+    base: str
+    head: str
+    record: store.Record
+    dirty: tuple[str, ...]
+    under_way: str
+    problem: str
+
+    @property
+    def unexported(self) -> bool:
+        """Whether the branch holds other commits than those that apply or export left."""
+        return self.head != self.record.head
+
+
+def apply(pin: Pin, workspace: Workspace = HERE) -> AppliedSeries:
+    """Make .work/vllm the pinned source with the whole series applied (imports it when needed).
+
+    Raises OverlayError and changes nothing when a patch does not fit, or when the tree holds work
+    that would be lost.
+    """
+    return apply_series(pin, workspace).series
+
+
+def apply_series(
+    pin: Pin, workspace: Workspace = HERE, source_of: str | None = None, anew: bool = False
+) -> Outcome:
+    """`apply`, from a git checkout or URL when `source_of` names one.
+
+    `anew` imports the source again even when there is a tree.
+    """
+    with opened(workspace):
+        git = Git(workspace.tree)
+        if workspace.tree.exists():
+            facts = inspect(git, pin)
+            _refuse_work(facts, "apply")
+            if facts.problem and not (anew or source_of):
+                raise OverlayError(
+                    f".work/vllm {facts.problem}: `./apply_patches.py apply --anew` replaces it"
+                )
+        patches = read_all(workspace.patches)
+        if anew or source_of or not workspace.tree.exists():
+            replaces = workspace.tree.exists()
+            with source.imported(pin, workspace, source_of) as new_tree:
+                if replaces:  # only by one that the series fits
+                    commits.lay(patches, commits.load(new_tree, source.PRISTINE, patches))
+        facts = inspect(git, pin)
+        wanted = [(patch.file, patch.sha256) for patch in patches]
+        record = facts.record
+        if [(entry.file, entry.sha256) for entry in record.patches] == wanted:
+            return Outcome(_series(facts.base, record, patches), False, [])
+        built = commits.build(git, facts.base, patches)
+        entries = [store.Entry(b.patch.file, b.patch.sha256, b.commit) for b in built]
+        new = store.Record(built[-1].commit if built else facts.base, tuple(entries))
+        _refuse_obstacles(git, record.head, new.head)
+        store.move(git, record, new)
+        offsets = [(b.patch.file, offset) for b in built for offset in b.applied.offsets]
+        return Outcome(_series(facts.base, new, patches), True, offsets)
+
+
+def unapply(pin: Pin, workspace: Workspace = HERE) -> bool:
+    """Bring the tree back to the pristine source; False when it is that already."""
+    with opened(workspace):
+        git = Git(workspace.tree)
+        require_tree(workspace)
+        facts = inspect(git, pin)
+        _refuse_work(facts, "unapply")
+        new = store.Record(facts.base, ())
+        if facts.record == new:
+            return False
+        _refuse_obstacles(git, facts.head, new.head)
+        store.move(git, facts.record, new)
+        return True
+
+
+def require_clean_applied(pin: Pin, workspace: Workspace = HERE) -> AppliedSeries:
     """The series as applied; raises OverlayError when the tree is in any other state."""
-    raise NotImplementedError
+    with opened(workspace):
+        require_tree(workspace)
+        facts = inspect(Git(workspace.tree), pin)
+        if facts.problem:
+            raise OverlayError(f".work/vllm {facts.problem}")
+        _refuse_work(facts, "this")
+        patches = read_all(workspace.patches)
+        found = [(entry.file, entry.sha256) for entry in facts.record.patches]
+        if found != [(patch.file, patch.sha256) for patch in patches]:
+            raise OverlayError(".work/vllm is not the series in patches/: ./apply_patches.py apply")
+        return _series(facts.base, facts.record, patches)
 
 
-def changed_files(base: str, head: str, workspace: Workspace = Workspace()) -> list[Change]:
+def changed_files(base: str, head: str, workspace: Workspace = HERE) -> list[Change]:
     """The paths that differ between two commits, sorted."""
-    raise NotImplementedError
+    return _changed(Git(workspace.tree), base, head)
 
 
-def read_blob(commit: str, path: str, workspace: Workspace = Workspace()) -> bytes:
-    """A file's bytes as they are in a commit."""
+def read_blob(commit: str, path: str, workspace: Workspace = HERE) -> bytes:
+    """A file's bytes as they are in a commit; OverlayError when it has no such file."""
     return Git(workspace.tree).run("cat-file", "blob", f"{commit}:{path}")
+
+
+@contextmanager
+def opened(workspace: Workspace) -> Iterator[None]:
+    """Hold the workspace's lock, with whatever a killed run left behind repaired."""
+    with locked(workspace):
+        finish_swap(workspace.patches)
+        source.clean_up(workspace)
+        if workspace.tree.exists():
+            store.recover(Git(workspace.tree))
+        yield
+
+
+def require_tree(workspace: Workspace) -> None:
+    """Raise OverlayError when nothing has been imported yet."""
+    if not workspace.tree.exists():
+        raise OverlayError("there is no .work/vllm yet: ./apply_patches.py apply")
+
+
+def inspect(git: Git, pin: Pin) -> Facts:
+    """Look at the tree; writes nothing."""
+    base = git.resolve(source.PRISTINE)
+    branch = git.result("symbolic-ref", "--quiet", "HEAD").stdout.decode().strip()
+    head = git.resolve("HEAD")
+    if base is None or head is None:
+        raise OverlayError(f"{git.tree} is not a tree this tool made: move it away, then apply")
+    lines = git.run("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all")
+    dirty = [line[3:].decode(errors="replace") for line in lines.split(b"\0") if line]
+    under_way = [name for name in _UNDER_WAY if (git.dir / name).exists()]
+    if not under_way and branch != source.BRANCH:
+        under_way = [f"HEAD on {branch.removeprefix('refs/heads/') or 'no branch'}, not on main"]
+    record = store.read_record(git, base)
+    problem = source.mismatch(git, pin)
+    return Facts(base, head, record, tuple(dirty), (under_way or [""])[0], problem)
+
+
+def require_settled(facts: Facts, command: str) -> None:
+    """Raise OverlayError while work is under way that no commit holds yet."""
+    if facts.under_way:
+        raise OverlayError(f".work/vllm has {facts.under_way}: end that first, then {command}")
+    if facts.dirty:
+        more = f" and {len(facts.dirty) - 1} more" if len(facts.dirty) > 1 else ""
+        raise OverlayError(
+            f".work/vllm has changes that are in no commit ({facts.dirty[0]}{more}): commit them "
+            f"(git -C .work/vllm commit) or take them back, then {command}"
+        )
+
+
+def _refuse_work(facts: Facts, command: str) -> None:
+    require_settled(facts, command)
+    if facts.unexported:
+        raise OverlayError(
+            f".work/vllm has commits that are not exported: ./apply_patches.py export writes them "
+            f"to patches/, `{RESET}` drops them"
+        )
+
+
+def _refuse_obstacles(git: Git, old: str, new: str) -> None:
+    """Refuse when a file that git does not know, an ignored one, is where a new one goes."""
+    for change in _changed(git, old, new):
+        if change.status != "A":
+            continue
+        path = git.tree / change.path
+        above = [path.parents[depth] for depth in range(change.path.count("/"))]
+        blocked = [path] if os.path.lexists(path) else []
+        blocked += [folder for folder in above if folder.is_symlink() or folder.is_file()]
+        if blocked:
+            raise OverlayError(
+                f"{blocked[0]} is in the way of {change.path}, which a patch adds: move it away"
+            )
+
+
+def _changed(git: Git, base: str, head: str) -> list[Change]:
+    fields = git.run("diff-tree", "-r", "-z", "--name-status", "--no-renames", base, head)
+    parts = fields.decode(errors="surrogateescape").split("\0")[:-1]
+    return sorted(
+        (Change(status, path) for status, path in zip(parts[::2], parts[1::2], strict=True)),
+        key=lambda change: change.path,
+    )
+
+
+def _series(base: str, record: store.Record, patches: list[Patch]) -> AppliedSeries:
+    applied = [
+        AppliedPatch(
+            patch.topic,
+            patch.file,
+            patch.sha256,
+            entry.commit,
+            patch.header.fields,
+            sorted(file.path for file in patch.files),
+        )
+        for patch, entry in zip(patches, record.patches, strict=True)
+    ]
+    return AppliedSeries(base, record.head, applied)

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
+"""`apply`: the pinned source with the series on it, one commit a patch."""
+
+from __future__ import annotations
+
+import argparse
+
+from overlay.pin import load_pin
+from overlay.tree import apply_series
+
+
+def configure_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to the command line."""
+    parser = subparsers.add_parser(
+        "apply",
+        help="make .work/vllm the pinned source with the series applied; again: no change",
+        epilog="example: ./apply_patches.py apply --source ~/src/vllm",
+    )
+    parser.add_argument(
+        "--source",
+        metavar="DIR|URL",
+        help="take the source from a git checkout or URL at the pinned tag, not from the sdist",
+    )
+    parser.add_argument(
+        "--anew", action="store_true", help="import the source again, in place of the tree there is"
+    )
+    parser.set_defaults(execute=execute)
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Apply; print what was done and which hunks fitted at another line."""
+    pin = load_pin()
+    outcome = apply_series(pin, source_of=args.source, anew=args.anew)
+    for file, offset in outcome.offsets:
+        print(
+            f"{file}:{offset.patch_line}: {offset.path}: fits at line {offset.found}, not "
+            f"{offset.said}: `export` rewrites it"
+        )
+    count = len(outcome.series.patches)
+    done = "applied" if outcome.moved else "no change:"
+    print(f".work/vllm: vLLM {pin.version}, {done} {count} patch{'es' * (count != 1)}")
+    return 0

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
+"""Patches to commits: each patch laid over the one before in memory, then all stored at once."""
+
+from __future__ import annotations
+
+import re
+from calendar import timegm
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import strptime
+
+from overlay.git import DATE, IDENTITY, Git
+from overlay.header import to_message
+from overlay.match import Applied, File, apply_patch
+from overlay.patchfile import Patch
+
+_NEXT = "refs/overlay/next"
+_PERSON = re.compile(r"[^<>\n\0]+ <[^<>\s\0]+>")
+
+
+@dataclass(frozen=True)
+class Built:
+    """A patch's commit, which no branch holds yet, and what was found when it was laid."""
+
+    patch: Patch
+    commit: str
+    applied: Applied
+
+
+def load(git: Git, commit: str, patches: Sequence[Patch]) -> dict[str, File]:
+    """The commit's files by path; only those that a patch touches come with their bytes."""
+    touched = {file.path for patch in patches for file in patch.files}
+    tree: dict[str, File] = {}
+    wanted: list[tuple[str, str, str]] = []
+    for line in git.run("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")[:-1]:
+        fields, _, name = line.partition(b"\t")
+        mode, _, blob = fields.decode().split(" ")
+        path = name.decode(errors="surrogateescape")
+        tree[path] = File(mode, b"")
+        if path in touched and mode.startswith("100"):
+            wanted.append((path, mode, blob))
+    data = git.run(
+        "cat-file", "--batch", data="".join(f"{blob}\n" for _, _, blob in wanted).encode()
+    )
+    position = 0
+    for path, mode, _ in wanted:
+        end = data.index(b"\n", position)
+        size = int(data[position:end].split(b" ")[2])
+        tree[path] = File(mode, data[end + 1 : end + 1 + size])
+        position = end + size + 2
+    return tree
+
+
+def lay(patches: Sequence[Patch], tree: dict[str, File]) -> list[Applied]:
+    """Lay the patches one on the other in memory.
+
+    Raises OverlayError naming the first that does not fit; nothing has been written then.
+    """
+    tree = dict(tree)
+    result = []
+    for patch in patches:
+        applied = apply_patch(patch.file, patch.files, tree)
+        for path, file in applied.changes.items():
+            if file is None:
+                del tree[path]
+            else:
+                tree[path] = file
+        result.append(applied)
+    return result
+
+
+def build(git: Git, base: str, patches: Sequence[Patch]) -> list[Built]:
+    """Store one commit a patch on top of `base`; the same patches give the same commits."""
+    if not patches:
+        return []
+    laid = lay(patches, load(git, base, patches))
+    marks = git.dir / "overlay" / "marks"
+    with git.fast_import("--date-format=raw", f"--export-marks={marks}") as stream:
+        for number, (patch, applied) in enumerate(zip(patches, laid, strict=True), 1):
+            parent = base if number == 1 else f":{number - 1}"
+            stream.write(_commit(number, parent, patch, applied))
+        stream.write(b"done\n")
+    commits = dict(line.split() for line in marks.read_text().splitlines())
+    marks.unlink()
+    return [
+        Built(patch, commits[f":{number}"], applied)
+        for number, (patch, applied) in enumerate(zip(patches, laid, strict=True), 1)
+    ]
+
+
+def _commit(number: int, parent: str, patch: Patch, applied: Applied) -> bytes:
+    author, date = author_of(patch)
+    message = to_message(patch.topic, patch.header).encode()
+    parts = [
+        f"commit {_NEXT}\nmark :{number}\nauthor {author} {date}\n"
+        f"committer {IDENTITY} {date}\ndata {len(message)}\n".encode(),
+        message,
+        f"\nfrom {parent}\n".encode(),
+    ]
+    for path, file in applied.changes.items():
+        if file is None:
+            parts.append(f"D {path}\n".encode())
+        else:
+            parts.append(f"M {file.mode} inline {path}\ndata {len(file.data)}\n".encode())
+            parts += [file.data, b"\n"]
+    return b"".join(parts)
+
+
+def author_of(patch: Patch) -> tuple[str, str]:
+    """Author and date (as git's raw format has it) of a patch's commit, from its header."""
+    author = patch.header.fields.get("Author", "")
+    try:
+        day = timegm(strptime(patch.header.fields.get("Last-Update", ""), "%Y-%m-%d"))
+    except ValueError:
+        return author if _PERSON.fullmatch(author) else IDENTITY, DATE
+    return author if _PERSON.fullmatch(author) else IDENTITY, f"{day} +0000"

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
+"""Downloading the pinned files through pip, checked by hash, kept in the user's cache."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from packaging.tags import sys_tags
+from packaging.utils import parse_wheel_filename
+
+from overlay.errors import OverlayError
+from overlay.files import sha256
+from overlay.paths import cache_dir
+from overlay.pin import Artifact
+
+_BACKEND = Path(__file__).parent / "sdist_backend"
+_DRAFT = "partial-"
+
+
+def fetch(artifact: Artifact) -> Path:
+    """The artifact's file in the cache, downloaded with the user's pip configuration when needed.
+
+    Raises OverlayError with one line when it cannot be had or is not the pinned file; the cache
+    then holds nothing of it.
+    """
+    path = cache_dir() / artifact.sha256 / artifact.file
+    if path.is_file() and sha256(path) == artifact.sha256:
+        return path
+    try:
+        with _cache_locked():
+            # Another run may have fetched it while this one waited.
+            if not path.is_file() or sha256(path) != artifact.sha256:
+                _download(artifact, path)
+    except OSError as fault:
+        place = fault.filename or cache_dir()
+        raise OverlayError(f"{artifact.file}: {place}: {fault.strerror}") from fault
+    return path
+
+
+@contextmanager
+def _cache_locked() -> Iterator[None]:
+    cache_dir().mkdir(parents=True, exist_ok=True)
+    with (cache_dir() / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for left in cache_dir().glob(f"{_DRAFT}*"):  # of a run that was killed
+            shutil.rmtree(left, ignore_errors=True)
+        yield
+
+
+def _download(artifact: Artifact, path: Path) -> None:
+    print(f"Downloading {artifact.file} ...", file=sys.stderr, flush=True)
+    with tempfile.TemporaryDirectory(prefix=_DRAFT, dir=cache_dir()) as name:
+        draft = Path(name)
+        requirements = draft / "requirements.txt"
+        requirements.write_text(
+            f"{artifact.package}=={artifact.version} --hash=sha256:{artifact.sha256}\n"
+        )
+        # Where pip unpacks an sdist to read its metadata: it goes away with the draft.
+        temporary = draft / "tmp"
+        temporary.mkdir()
+        command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input"]
+        command += ["download", "--no-deps", "--require-hashes", "--dest", str(draft)]
+        command += [*_kind(artifact), "--requirement", str(requirements)]
+        env = dict(os.environ, TMPDIR=str(temporary), PYTHONPATH=str(_BACKEND))
+        # pip draws its progress bar on its standard output, when that is a terminal.
+        shown = sys.stderr if sys.stderr.isatty() else subprocess.DEVNULL
+        result = subprocess.run(
+            command, env=env, stdout=shown, stderr=subprocess.PIPE, text=True, errors="replace"
+        )
+        found = draft / artifact.file
+        if result.returncode or not found.is_file():
+            raise OverlayError(f"{artifact.file}: {_reason(artifact, result.stderr)}")
+        if (digest := sha256(found)) != artifact.sha256:
+            raise OverlayError(f"{artifact.file}: {_wrong_hash(digest, artifact)}")
+        path.parent.mkdir(exist_ok=True)
+        found.replace(path)
+
+
+def _kind(artifact: Artifact) -> list[str]:
+    """pip's options for an sdist, a wheel for this machine, or a wheel for another one."""
+    if not artifact.file.endswith(".whl"):
+        return ["--no-binary", artifact.package, "--no-build-isolation"]
+    options = ["--only-binary", ":all:"]
+    tags = parse_wheel_filename(artifact.file)[3]
+    if tags.isdisjoint(sys_tags()):
+        tag = sorted(tags, key=str)[0]
+        options += ["--platform", tag.platform, "--abi", tag.abi]
+        options += ["--implementation", tag.interpreter[:2]]
+        options += ["--python-version", tag.interpreter[2:]]
+    return options
+
+
+def _reason(artifact: Artifact, words: str) -> str:
+    """One line for what pip said."""
+    lines = [line.strip() for line in words.splitlines() if line.strip()]
+    if "DO NOT MATCH THE HASHES" in words:
+        got = re.search(r"Got\s+([0-9a-f]{64})", words)
+        return _wrong_hash(got[1] if got else "another", artifact)
+    if os.strerror(errno.ENOSPC) in words:
+        return f"no space left on the disk of {cache_dir()}: make room there"
+    if "No matching distribution" in words or "find a version" in words:
+        return (
+            f"pip finds no {artifact.package} {artifact.version} with this hash: is there a "
+            "network, and do the index or find-links of your pip configuration have it?"
+        )
+    errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
+    return f"pip cannot download it: {(errors or lines or ['no output'])[-1]}"
+
+
+def _wrong_hash(found: str, artifact: Artifact) -> str:
+    return f"the download's sha256 is {found}, pin.yaml says {artifact.sha256}: not used"

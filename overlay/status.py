@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
+"""What state the tree is in, as a whole and patch by patch."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from overlay import store, tree
+from overlay.commits import load
+from overlay.git import Git
+from overlay.match import File, hunks_present
+from overlay.patchfile import Patch, parse_patch, read_bytes, read_series
+from overlay.paths import HERE, Workspace
+from overlay.pin import Pin
+
+
+@dataclass(frozen=True)
+class PatchStatus:
+    """A patch of the series, or one that is in the tree only, and how it stands."""
+
+    file: str
+    state: str
+
+
+@dataclass(frozen=True)
+class Status:
+    """The tree's state, one sentence on it, and each patch's."""
+
+    state: str
+    detail: str
+    patches: tuple[PatchStatus, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """The status as `--json` prints it."""
+        return asdict(self)
+
+
+def status(pin: Pin, workspace: Workspace = HERE) -> Status:
+    """The state of .work/vllm: absent, pristine, applied, partial, dirty, unexported, not-the-pin.
+
+    Repairs what a killed run left; changes nothing else.
+    """
+    series = read_series(workspace.patches)
+    hashes = {
+        file: hashlib.sha256(read_bytes(workspace.patches, file)).hexdigest() for file in series
+    }
+    if not workspace.tree.exists():
+        listed = tuple(PatchStatus(file, "not applied") for file in series)
+        return Status("absent", "nothing is imported yet: ./apply_patches.py apply", listed)
+    git = Git(workspace.tree)
+    if store.interrupted(git):
+        with tree.opened(workspace):
+            pass  # repaired as it was opened
+    facts = tree.inspect(git, pin)
+    entries = {entry.file: entry for entry in facts.record.patches}
+    standing = {
+        file: "not applied"
+        if file not in entries
+        else "applied"
+        if entries[file].sha256 == digest
+        else "changed in patches/"
+        for file, digest in hashes.items()
+    }
+    standing |= {file: "no more in the series" for file in entries if file not in hashes}
+    if facts.unexported:
+        held = set(git.text("rev-list", f"{facts.base}..HEAD").split())
+        for file, entry in entries.items():
+            if entry.commit not in held:
+                standing[file] = "its commit was edited or dropped"
+    state, detail = _state(facts, hashes)
+    if facts.dirty:
+        in_part = _in_part(git, workspace, facts, standing)
+        standing |= in_part
+        if state == "dirty" and in_part:
+            state, detail = "partial", f"{len(in_part)} of the patches stand in part or by hand"
+    return Status(state, detail, tuple(PatchStatus(*item) for item in standing.items()))
+
+
+def _state(facts: tree.Facts, hashes: dict[str, str]) -> tuple[str, str]:
+    found = [(entry.file, entry.sha256) for entry in facts.record.patches]
+    if facts.problem:
+        return "not-the-pin", f".work/vllm {facts.problem}"
+    if facts.under_way:
+        return "unexported", f"there is {facts.under_way}: end that, then export"
+    if facts.dirty:
+        return "dirty", f"{len(facts.dirty)} files are in no commit, {facts.dirty[0]} the first"
+    if facts.unexported:
+        return "unexported", "the commits are not those of patches/: export, or drop them"
+    if found == list(hashes.items()):
+        return ("applied", f"{len(found)} patches") if found else ("pristine", "no patches")
+    if not found:
+        return "pristine", f"{len(hashes)} patches to apply"
+    return "partial", "patches/ has changed since they were applied: apply"
+
+
+def _in_part(
+    git: Git, workspace: Workspace, facts: tree.Facts, standing: dict[str, str]
+) -> dict[str, str]:
+    """Patches that no commit holds, but of which the work tree's changed files have hunks."""
+    result = {}
+    missing = [file for file, state in standing.items() if state == "not applied"]
+    patches = [parse_patch(file, read_bytes(workspace.patches, file)) for file in missing]
+    before = load(git, "HEAD", patches)
+    for patch in patches:
+        present, total = _count(git, patch, facts.dirty, before)
+        if present:
+            result[patch.file] = f"in part: {present} of {total} hunks are in the work tree"
+    return result
+
+
+def _count(
+    git: Git, patch: Patch, dirty: tuple[str, ...], before: dict[str, File]
+) -> tuple[int, int]:
+    present = total = 0
+    for file in patch.files:
+        total += max(len(file.hunks), 1)
+        path = git.tree / file.path
+        if file.path not in dirty or path.is_symlink():
+            continue
+        there = None
+        if path.is_file():
+            mode = "100755" if path.stat().st_mode & 0o100 else "100644"
+            there = File(mode, path.read_bytes())
+        present += max(hunks_present(file, there) - hunks_present(file, before.get(file.path)), 0)
+    return present, total
