@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
+"""What tests of the patches share. They skip where the Python that runs them has no vLLM."""
+
+import importlib.util
+import os
+from collections.abc import Callable, Iterator
+
+import pytest
+
+GPU = False
+if importlib.util.find_spec("torch") is not None:
+    import torch
+
+    GPU = torch.cuda.is_available()
+    if not GPU:
+        # vLLM takes its platform from the environment when it is first imported.
+        os.environ.setdefault("VLLM_TARGET_DEVICE", "cpu")
+
+
+@pytest.fixture
+def tensor_parallel(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, int], None]:
+    """Pretend to be a rank: `tensor_parallel(rank, size)` for the layers made after it."""
+    from vllm.model_executor import parameter
+    from vllm.model_executor.layers import linear, vocab_parallel_embedding
+
+    def pretend(rank: int, size: int) -> None:
+        for module in (parameter, linear, vocab_parallel_embedding):
+            monkeypatch.setattr(
+                module, "get_tensor_model_parallel_rank", lambda: rank, raising=False
+            )
+            monkeypatch.setattr(
+                module, "get_tensor_model_parallel_world_size", lambda: size, raising=False
+            )
+
+    pretend(0, 1)
+    return pretend
+
+
+@pytest.fixture(params=[pytest.param("cuda", marks=pytest.mark.gpu) if GPU else "cpu"])
+def device(
+    request: pytest.FixtureRequest, tensor_parallel: Callable[[int, int], None]
+) -> Iterator[str]:
+    """Device of the layers a test makes: on a GPU they use the kernel, on a CPU PyTorch."""
+    with torch.device(request.param):
+        yield request.param
