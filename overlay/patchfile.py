@@ -28,6 +28,7 @@ class Patch:
     sha256: str
     data: bytes
     header: Header
+    diff: bytes
     files: tuple[FilePatch, ...]
 
     @property
@@ -94,7 +95,7 @@ def parse_patch(file: str, data: bytes) -> Patch:
     first = head.count(b"\n") + 3
     said, rest, first = _cut_summary(rest, first)
     files = parse_diff(file, rest, first)
-    patch = Patch(file, topic, hashlib.sha256(data).hexdigest(), data, header, files)
+    patch = Patch(file, topic, hashlib.sha256(data).hexdigest(), data, header, rest, files)
     found = summary(len(files), patch.added, patch.removed)
     if said and said != found:
         raise OverlayError(

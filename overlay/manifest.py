@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
+"""PATCHES.md: what is in the series, rendered from the patches' headers."""
+
+from __future__ import annotations
+
+from overlay.needs import needs
+from overlay.patchfile import Patch, read_all
+from overlay.paths import HERE, Workspace
+from overlay.pin import Pin
+
+_HEAD = """\
+<!-- Rendered by `./apply_patches.py manifest` from the headers in patches/: edit those. -->
+# Patches on vLLM {version}
+
+{count}, {files} files, +{added} -{removed} lines. Applied in this order; a patch is what stands in
+`patches/`, and this page is rendered from it.
+
+| # | Patch | What | Kind | Upstream | Retires when | Files | Size | Needs |
+|--:|---|---|---|---|---|--:|--:|---|
+"""
+
+
+def render_manifest(pin: Pin, workspace: Workspace = HERE) -> str:
+    """The text of PATCHES.md: a table, then each patch's details.
+
+    Raises OverlayError for a patch that cannot be read.
+    """
+    patches = read_all(workspace.patches)
+    required = needs(patches)
+    count = f"{len(patches)} patch{'es' * (len(patches) != 1)}"
+    text = _HEAD.format(
+        version=pin.version,
+        count=count,
+        files=len({file.path for patch in patches for file in patch.files}),
+        added=sum(patch.added for patch in patches),
+        removed=sum(patch.removed for patch in patches),
+    )
+    for number, patch in enumerate(patches, 1):
+        text += _row(number, patch, required[patch.topic])
+    for patch in patches:
+        text += "\n" + _details(patch, required[patch.topic])
+    return text
+
+
+def upstream_state(patch: Patch) -> str:
+    """Where the change stands upstream, in a few words."""
+    applied = " ".join(patch.header.entries("Applied-Upstream"))
+    if applied:
+        return f"applied: {applied}"
+    forwarded = " ".join(patch.header.entries("Forwarded"))
+    words = {"no": "not sent", "not-needed": "not for upstream", "": "not said"}
+    return words.get(forwarded, f"sent: {forwarded}")
+
+
+def _row(number: int, patch: Patch, required: list[str]) -> str:
+    cells = [
+        str(number),
+        f"[{patch.topic}](#{patch.topic})",
+        patch.header.fields["Subject"],
+        _line(patch, "Kind"),
+        upstream_state(patch),
+        _line(patch, "Retires-When"),
+        str(len(patch.files)),
+        f"+{patch.added} -{patch.removed}",
+        ", ".join(required) or "-",
+    ]
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
+
+
+def _details(patch: Patch, required: list[str]) -> str:
+    text = f"## {patch.topic}\n\n**{_escaped(patch.header.fields['Subject'])}**\n\n"
+    text += "".join(f"{_escaped(part)}\n\n" for part in patch.header.paragraphs("Description"))
+    origin, bug = _line(patch, "Origin"), _line(patch, "Bug")
+    facts = [
+        ("Kind", _line(patch, "Kind")),
+        ("Upstream", upstream_state(patch)),
+        ("Origin", origin),
+        ("Bug", bug),
+        ("Retires when", _line(patch, "Retires-When")),
+        ("Needs", ", ".join(f"[{topic}](#{topic})" for topic in required)),
+        ("Last update", _line(patch, "Last-Update")),
+    ]
+    text += "".join(f"- {name}: {value}\n" for name, value in facts if value)
+    text += _list("Found retired by", patch.header.entries("Retire-Probe"))
+    text += _list("Tests", patch.header.entries("Test"))
+    text += _list(
+        f"Files ([`{patch.file}`](patches/{patch.file}))",
+        [f"{file.path} +{file.added} -{file.removed}" for file in patch.files],
+    )
+    return text
+
+
+def _line(patch: Patch, field: str) -> str:
+    return " ".join(patch.header.entries(field))
+
+
+def _list(title: str, entries: list[str]) -> str:
+    if not entries:
+        return ""
+    return f"- {title}:\n" + "".join(f"  - `{entry}`\n" for entry in entries)
+
+
+def _escaped(text: str) -> str:
+    """Prose with what Markdown would take for HTML made plain."""
+    return text.replace("<", "&lt;")
