@@ -82,7 +82,7 @@ def parse_patch(file: str, data: bytes) -> Patch:
         raise OverlayError(f"{file}:1: there is no header: expected 'Subject: text', then '---'")
     head, separator, rest = data.partition(b"\n---\n")
     if not separator:
-        head = data.partition(b"\ndiff --git ")[0]
+        head = data.partition(b"\ndiff --git ")[0].removesuffix(b"\n")
     try:
         header = parse_header(file, head.decode() + "\n")
     except UnicodeDecodeError as fault:
