@@ -5,14 +5,18 @@
 from __future__ import annotations
 
 import argparse
+import fcntl
 import hashlib
+import io
 import json
 import os
 import shutil
 import sys
+import tarfile
 import time
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
@@ -31,7 +35,7 @@ from overlay import (
     verify,
 )
 from overlay.classify import PathClass
-from overlay.errors import OverlayError, UsageError
+from overlay.errors import OverlayError
 from overlay.extension import Extension
 from overlay.fetch import fetch
 from overlay.files import sha256, whole_file
@@ -53,9 +57,9 @@ def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
     """The command line of build.sh. Ends the process with code 2 when it is wrong."""
     parser = argparse.ArgumentParser(
         prog="build.sh",
-        description="Builds the patched wheel into dist/: the official wheel of the pinned vLLM with "
-        "the series laid over it and the ternary kernels compiled. CUDA's compiler comes from PyPI "
-        "unless CUDA_HOME is set; CXX names another g++.",
+        description="Builds the patched wheel into dist/: the official wheel of the pinned vLLM "
+        "with the series laid over it and the ternary kernels compiled. CUDA's compiler comes from "
+        "PyPI unless CUDA_HOME is set; CXX names another g++.",
     )
     parser.add_argument(
         "--source", metavar="DIR|URL",
@@ -110,13 +114,16 @@ def run(args: argparse.Namespace, workspace: Workspace) -> None:
     archs = gpu.parse(args.archs)
     compiler.check_machine()
     pin = load_pin(workspace.pin)
-    series = tree.apply(pin, workspace, source=args.source)
+    outcome = tree.apply_series(pin, workspace, source_of=args.source)
+    for file, offset in outcome.offsets:
+        print(f"{file}: {offset.path}: fits at line {offset.found}, not {offset.said}")
+    series = outcome.series
+    dist = workspace.root / "dist"
     if args.full:
-        full.build(
-            pin, workspace.tree, workspace.dist, workspace.work, archs, args.jobs, args.dry_run
-        )
+        full.build(pin, workspace.tree, dist, workspace.work, archs, args.jobs, args.dry_run)
         return
-    wheel, fresh = build_wheel(pin, series, workspace, archs, args.jobs)
+    with _alone(workspace):
+        wheel, fresh = build_wheel(pin, series, workspace, archs, args.jobs)
     rows = [
         ("wheel", str(wheel.relative_to(workspace.root))),
         ("size", f"{wheel.stat().st_size / 1e6:.1f} MB"),
@@ -144,16 +151,18 @@ def build_wheel(
     _check_space(pin, workspace)
     toolchain = compiler.prepare(pin)
     key = _key(pin, series, archs, toolchain)
+    dist = workspace.root / "dist"
     stamp = workspace.work / "build" / "stamp.json"
-    found = _unchanged(stamp, key, workspace.dist)
+    found = _unchanged(stamp, key, dist)
     if found:
         return found, False
     official = fetch(pin.wheel)
     built = None
-    if (workspace.tree / extension.DEFINITION).is_file():
+    sources = _sources(series.head, workspace)
+    if extension.DEFINITION in sources:
         print(f"Compiling the extension for {' '.join(archs)} ...", flush=True)
         built = extension.build(
-            workspace.tree, toolchain, archs, jobs, workspace.work / "build" / "extension"
+            sources, toolchain, archs, jobs, workspace.work / "build" / "extension"
         )
     print("Assembling the wheel ...", flush=True)
     draft = assemble(pin, series, classes, built, official, workspace)
@@ -161,10 +170,10 @@ def build_wheel(
     report = verify.verify(draft)
     if report.faults:
         raise OverlayError(f"the wheel is not right: {'; '.join(report.faults)}")
-    for old in workspace.dist.glob(f"vllm-{pin.wheel_version}-*.whl"):
+    dist.mkdir(exist_ok=True)
+    for old in dist.glob(f"vllm-{pin.wheel_version}-*.whl"):
         old.unlink()
-    workspace.dist.mkdir(exist_ok=True)
-    wheel = Path(shutil.move(draft, workspace.dist / draft.name))
+    wheel = Path(shutil.move(draft, dist / draft.name))
     with whole_file(stamp) as part:
         part.write_text(json.dumps({"key": key, "file": wheel.name, **_identity(wheel)}))
     return wheel, True
@@ -242,6 +251,30 @@ def assemble(
     return WheelWriter(official, target).write(workspace.work / "build", added, gone)
 
 
+@contextmanager
+def _alone(workspace: Workspace) -> Iterator[None]:
+    """Hold .work/build; a second build waits. The lock goes with its process."""
+    workspace.work.mkdir(exist_ok=True)
+    with (workspace.work / "build.lock").open("w") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print("Waiting for another build ...", file=sys.stderr, flush=True)
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
+
+
+def _sources(commit: str, workspace: Workspace) -> dict[str, bytes]:
+    """What the extension is compiled from, as it is in a commit: the work tree may move on."""
+    packed = Git(workspace.tree).run("archive", "--format=tar", commit, *extension.STAGED)
+    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        return {
+            member.name: stream.read()
+            for member in archive
+            if member.isfile() and (stream := archive.extractfile(member))
+        }
+
+
 def _blob(commit: str, path: str, workspace: Workspace) -> bytes | None:
     """A file in a commit, None where it is absent."""
     if Git(workspace.tree).resolve(f"{commit}:{path}") is None:
@@ -253,7 +286,7 @@ def _key(
     pin: Pin, series: AppliedSeries, archs: Sequence[str], toolchain: compiler.Toolchain
 ) -> str:
     """The hash of all the wheel's bytes depend on, this tool among them."""
-    own = sorted(Path(__file__).parent.rglob("*.py")) + [extension.PROJECT]
+    own = [*sorted(Path(__file__).parent.rglob("*.py")), extension.PROJECT]
     inputs = [
         json.dumps(asdict(pin), sort_keys=True),
         series.head,

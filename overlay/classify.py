@@ -18,7 +18,7 @@ class PathClass(enum.Enum):
     COMPILED = "part of the extension compiled here"
     METADATA = "makes the wheel's metadata"
     NO_EFFECT = "no effect on the wheel"
-    REFUSED = "part of the official wheel's binaries or of how they are built"
+    REFUSED = "in the official wheel through vLLM's own build"
 
 
 _COMPILED_FOLDER = "csrc/quantization/ternary/"
@@ -69,8 +69,8 @@ def classify(path: str, before: bytes | None, after: bytes | None) -> PathClass:
 def refusal(patch: str, path: str) -> OverlayError:
     """The error for a patch that changes a path of the class REFUSED."""
     return OverlayError(
-        f"{patch}: {path} is {PathClass.REFUSED.value}, which an overlay cannot change: build all "
-        "of vLLM with ./build.sh --full, or leave the change out of the patch"
+        f"{patch}: {path} is {PathClass.REFUSED.value} (its binaries or its description), which an "
+        "overlay cannot change: build all with ./build.sh --full, or leave the change out"
     )
 
 

@@ -52,9 +52,7 @@ def manifest(
                 "name": patch.name,
                 "file": patch.file,
                 "sha256": patch.sha256,
-                **{
-                    name.lower(): patch.header[name] for name in _HEADER if patch.header.get(name)
-                },
+                **{name.lower(): patch.header[name] for name in _HEADER if patch.header.get(name)},
                 "changes": patch.changed,
             }
             for patch in series.patches
@@ -78,7 +76,7 @@ def serialize(data: Mapping[str, Any]) -> bytes:
 
 
 def parse(data: bytes, name: str) -> dict[str, Any]:
-    """The manifest in a wheel. Raises OverlayError, naming the wheel, when it is not one of ours."""
+    """The manifest in a wheel. Raises OverlayError, naming the wheel, when it is none of ours."""
     try:
         found = json.loads(data)
     except ValueError as fault:

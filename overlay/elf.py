@@ -8,13 +8,14 @@ from collections.abc import Iterable
 from io import BytesIO
 from pathlib import Path
 
-from auditwheel.architecture import Architecture
-from auditwheel.elfutils import elf_find_versioned_symbols
-from auditwheel.libc import Libc
-from auditwheel.policy import WheelPolicies
+from auditwheel.architecture import Architecture  # type: ignore[import-untyped]
+from auditwheel.elfutils import elf_find_versioned_symbols  # type: ignore[import-untyped]
+from auditwheel.libc import Libc  # type: ignore[import-untyped]
+from auditwheel.policy import WheelPolicies  # type: ignore[import-untyped]
 from elftools.common.exceptions import ELFError
 from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
+from elftools.elf.gnuversions import GNUVerSymSection
 from elftools.elf.sections import SymbolTableSection
 
 from overlay.errors import OverlayError
@@ -89,7 +90,7 @@ def platform_tag(files: Iterable[Path], official: str) -> str:
         if policy == policies.linux:
             raise OverlayError(f"{path.name} needs newer system libraries than any manylinux tag")
         worst = min(worst, policy, key=lambda one: one.priority)
-    return worst.name
+    return str(worst.name)
 
 
 def _dynamic(elf: ELFFile) -> tuple[set[str], set[str]]:
@@ -99,12 +100,11 @@ def _dynamic(elf: ELFFile) -> tuple[set[str], set[str]]:
     section = elf.get_section_by_name(".dynamic")
     if isinstance(section, DynamicSection):
         for tag in section.iter_tags():
-            if tag.entry.d_tag == "DT_NEEDED":
-                needed.add(tag.needed)
-            elif tag.entry.d_tag == "DT_RPATH":
-                paths.add(tag.rpath)
-            elif tag.entry.d_tag == "DT_RUNPATH":
-                paths.add(tag.runpath)
+            kind = tag.entry.d_tag.removeprefix("DT_").lower()
+            if kind == "needed":
+                needed.add(tag.needed)  # type: ignore[attr-defined]
+            elif kind in ("rpath", "runpath"):
+                paths.add(getattr(tag, kind))
     return needed, paths
 
 
@@ -120,10 +120,8 @@ def _undefined(elf: ELFFile) -> set[str]:
             continue
         if symbol["st_info"]["bind"] == "STB_WEAK" or symbol.name.startswith(_PROVIDED):
             continue
-        # 0 and 1 are local and global symbols without a version.
-        if versions is None or versions.get_symbol(index)["ndx"] in (
-            "VER_NDX_LOCAL",
-            "VER_NDX_GLOBAL",
+        if not isinstance(versions, GNUVerSymSection) or (
+            versions.get_symbol(index)["ndx"] in ("VER_NDX_LOCAL", "VER_NDX_GLOBAL")
         ):
             found.add(symbol.name)
     return found

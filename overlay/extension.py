@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -23,7 +23,7 @@ FILE = f"{TARGET}.abi3.so"
 DEFINITION = "cmake/ternary_extension.cmake"
 
 PROJECT = Path(__file__).parent / "cmake" / "CMakeLists.txt"
-_STAGED = ("cmake", "csrc")
+STAGED = ("cmake", "csrc")
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,16 @@ class Extension:
     sha256: str
     archs: tuple[str, ...]
     compilers: dict[str, str]
-    compiled: bool  # in this run, not found from an earlier one
 
 
 def build(
-    tree: Path, toolchain: Toolchain, archs: Sequence[str], jobs: int, folder: Path
+    sources: Mapping[str, bytes],
+    toolchain: Toolchain,
+    archs: Sequence[str],
+    jobs: int,
+    folder: Path,
 ) -> Extension:
-    """Compile the extension of the patched source `tree` into `folder`.
+    """Compile the extension into `folder` from the patched source's files in STAGED, by path.
 
     Nothing is compiled when the sources, the compilers and the architectures are those of the last
     run there. Raises CommandError with the compiler's output when it fails, and OverlayError when
@@ -55,17 +58,18 @@ def build(
     if old.get("setup") != setup:
         shutil.rmtree(folder, ignore_errors=True)
         old = {}
-    sources = _stage(tree, folder / "src")
+    wanted = {**sources, "CMakeLists.txt": PROJECT.read_bytes()}
+    _stage(wanted, folder / "src")
+    key = _hash([f"{name} {hashlib.sha256(wanted[name]).hexdigest()}" for name in sorted(wanted)])
     result = folder / FILE
-    fresh = old.get("sources") != sources or not result.is_file() or old["sha256"] != sha256(result)
-    if fresh:
-        stamp.unlink(missing_ok=True)
+    if old.get("sources") != key or not result.is_file() or old["sha256"] != sha256(result):
+        # What was compiled before an error, or a kill, is used by the next run.
+        _write(stamp, {"setup": setup})
+        result.unlink(missing_ok=True)
         _compile(toolchain, archs, jobs, folder)
         elf.check_extension(result)
-        done = {"setup": setup, "sources": sources, "sha256": sha256(result)}
-        with whole_file(stamp) as draft:
-            draft.write_text(json.dumps(done), encoding="utf-8")
-    return Extension(result, sha256(result), tuple(archs), compilers, fresh)
+        _write(stamp, {"setup": setup, "sources": key, "sha256": sha256(result)})
+    return Extension(result, sha256(result), tuple(archs), compilers)
 
 
 def _compile(toolchain: Toolchain, archs: Sequence[str], jobs: int, folder: Path) -> None:
@@ -103,29 +107,19 @@ _STEERING = frozenset(
 )  # fmt: skip
 
 
-def _stage(tree: Path, folder: Path) -> str:
-    """Bring `folder` to the sources in `tree` and return their hash.
+def _stage(wanted: Mapping[str, bytes], folder: Path) -> None:
+    """Bring `folder` to these files.
 
-    Files that are the same already are left alone, so that only what changed is compiled again.
+    Those that are the same already are left alone, so that only what changed is compiled again.
     """
-    if not (tree / DEFINITION).is_file():
-        raise OverlayError(f"{tree} has no {DEFINITION}: no patch of the series adds the extension")
-    wanted = {Path("CMakeLists.txt"): PROJECT.read_bytes()}
-    for part in _STAGED:
-        for path in (tree / part).rglob("*"):
-            if path.is_file():
-                wanted[path.relative_to(tree)] = path.read_bytes()
-    for path in sorted(folder.rglob("*"), reverse=True):
-        if path.is_file() and path.relative_to(folder) not in wanted:
+    for path in folder.rglob("*"):
+        if path.is_file() and str(path.relative_to(folder)) not in wanted:
             path.unlink()
     for name, data in wanted.items():
         path = folder / name
         if not (path.is_file() and path.read_bytes() == data):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
-    return _hash(
-        [f"{name} {hashlib.sha256(data).hexdigest()}" for name, data in sorted(wanted.items())]
-    )
 
 
 def _program(name: str) -> Path:
@@ -140,6 +134,11 @@ def _program(name: str) -> Path:
 
 def _hash(parts: Sequence[str]) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _write(stamp: Path, data: dict[str, str]) -> None:
+    with whole_file(stamp) as draft:
+        draft.write_text(json.dumps(data), encoding="utf-8")
 
 
 def _read(stamp: Path) -> dict[str, str]:

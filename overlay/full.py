@@ -67,8 +67,8 @@ def build(
         return
     if not (home / "bin" / "nvcc").is_file():
         raise OverlayError(
-            f"--full needs a whole CUDA {pin.cuda} toolkit, and {home}/bin/nvcc is missing: install "
-            "one and set CUDA_HOME to it"
+            f"--full needs a whole CUDA {pin.cuda} toolkit, and {home}/bin/nvcc is missing: "
+            "install one and set CUDA_HOME to it"
         )
     for tool in ("cargo", "protoc"):
         if shutil.which(tool) is None:

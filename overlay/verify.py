@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,6 +26,9 @@ from overlay.wheel import Recorded, WheelName, encode_digest, read_record
 TRYOUT_FILES = frozenset(
     f"vllm/{name}.abi3.so" for name in ("_C", "_C_AVX2", "_C_AVX512")
 )  # fmt: skip
+
+# What reading a zip file raises when it, or a member, is not what was written.
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError)
 
 _NO_TORCH = 77
 _LOAD = f"""
@@ -65,7 +69,7 @@ class Copy(Protocol):
 
 
 def verify(path: Path) -> Report:
-    """Check a wheel or a site-packages folder and report every file that differs, lacks or is extra.
+    """Check a wheel or a site-packages folder; report what differs, is missing or is extra.
 
     Raises UsageError when there is nothing to check at `path`, and OverlayError when it is not a
     wheel, or holds no vLLM, of this project.
@@ -80,14 +84,16 @@ def verify(path: Path) -> Report:
             copy = _Wheel(path.name, archive)
             report = _verify(copy)
             tags = BytesParser().parsebytes(_read(copy, f"{name.dist_info}WHEEL")).get_all("Tag")
-    except (zipfile.BadZipFile, EOFError) as fault:
+    except _DAMAGED as fault:
         raise OverlayError(f"{path}: not a whole zip file: {fault}") from fault
     except KeyError as fault:
         raise OverlayError(f"{path}: {fault.args[0]}") from fault
     if name.version != report.version:
         report.faults.append(f"the file's name says {name.version}, its manifest {report.version}")
     if tags != [name.tag]:
-        report.faults.append(f"the file's name says {name.tag}, WHEEL {' '.join(tags or ['nothing'])}")
+        report.faults.append(
+            f"the file's name says {name.tag}, WHEEL {' '.join(tags or ['nothing'])}"
+        )
     return report
 
 
@@ -96,7 +102,7 @@ def _verify(copy: Copy) -> Report:
     found = sorted(path for path in paths if path.endswith(f".dist-info/{contents.FILE}"))
     if len(found) != 1:
         raise OverlayError(
-            f"{copy.name}: {len(found)} files named {contents.FILE} in a .dist-info folder; a wheel "
+            f"{copy.name}: {len(found)} files named {contents.FILE} in .dist-info folders; a wheel "
             "of this project has one"
         )
     dist_info = found[0].removesuffix(contents.FILE)
@@ -144,7 +150,7 @@ def _check_record(
         with copy.open(path) as stream:
             try:
                 digest = hashlib.file_digest(stream, "sha256").digest()  # type: ignore[arg-type]
-            except zipfile.BadZipFile as fault:
+            except _DAMAGED as fault:
                 report.faults.append(f"{path}: damaged: {fault}")
                 continue
         digests[path] = digest
@@ -174,9 +180,7 @@ def _check_extra(paths: set[str], record: dict[str, Recorded], report: Report) -
             report.faults.append(f"{path}: extra, not in RECORD")
 
 
-def _check_extension(
-    copy: Copy, manifest: dict[str, Any], paths: set[str], report: Report
-) -> None:
+def _check_extension(copy: Copy, manifest: dict[str, Any], paths: set[str], report: Report) -> None:
     """That the extension would load, and, where there is a torch, that it does."""
     extension = manifest["extension"]
     if extension is None or extension["file"] not in paths:

@@ -21,8 +21,10 @@ from typing import IO
 from overlay.errors import OverlayError
 from overlay.files import whole_file
 
-_NAME = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)-(?P<python>[^-]+-[^-]+)-(?P<platform>[^-]+)")
-# Of a member's own header in the file: all but the two lengths is in the central directory as well.
+_NAME = re.compile(
+    r"(?P<name>[^-]+)-(?P<version>[^-]+)-(?P<python>[^-]+-[^-]+)-(?P<platform>[^-]+)"
+)
+# Of a member's own header: all but the two lengths is in the central directory as well.
 _LOCAL_HEADER = struct.Struct("<26xHH")
 
 
