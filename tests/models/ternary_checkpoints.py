@@ -3,9 +3,9 @@
 """Small ternary Qwen2 checkpoints that have learnt a few sentences by heart.
 
 Everything but the lm_head is random. The lm_head is solved for, by least squares over the hidden
-states of the sentences, so that the model continues each of them: its greedy tokens then have a wide
-margin, and differ between two servers only if one of them computes something else, not because of
-a rounding. The text is known in advance as well.
+states of the sentences, so that the model continues each of them: its greedy tokens then have a
+wide margin, and differ between two servers only if one of them computes something else, not because
+of a rounding. The text is known in advance as well.
 
 Run with the Python of an environment that has the built wheel:
 
@@ -219,7 +219,7 @@ def write_variant(name: str, tokenizer: PreTrainedTokenizerFast, path: Path) -> 
     match name:
         case "group" | "plain" | "tensor" | "channel":
             pass
-        case "group-dense" | "plain-dense":
+        case "group-dense" | "plain-dense" | "tensor-dense" | "channel-dense":
             options = {"dense": True}
         case "group-packed":
             options = {"packed": True}

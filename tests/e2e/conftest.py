@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
+"""Checkpoints and servers that the tests share; each is made when a test first asks for it."""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from server import ENVIRONMENT, Server, serve
+
+HERE = Path(__file__).parent
+MAKER = HERE.parent / "models" / "ternary_checkpoints.py"
+
+VARIANTS = [
+    "group",
+    "group-dense",
+    "group-packed",
+    "group-int8-activations",
+    "group-sign-flipped",
+    "plain",
+    "plain-dense",
+    "tensor",
+    "tensor-dense",
+    "channel",
+    "channel-dense",
+    "bad-group-size",
+    "bad-nan-scale",
+    "bad-tensor-parallel-cut",
+]
+
+
+@dataclass
+class Text:
+    """A text the checkpoints know by heart: they continue `prompt` with `rest`."""
+
+    prompt: str
+    rest: str
+
+
+TEXTS = [
+    Text("A balance", " compares two masses without any numbers at all."),
+    Text("Ternary digits", " were used by a wooden machine built in 1840."),
+    Text("Rivers carry", " gravel downhill until the slope becomes gentle."),
+    Text("She counted", " nine lamps along the harbour before the fog came in."),
+    Text("Most bridges", " fail at their joints, seldom in the middle of a beam."),
+]
+QUESTION = Text("Which number is neither positive nor negative?", "Zero is the only such number.")
+
+
+@pytest.fixture(scope="session")
+def checkpoints(tryout_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder with a checkpoint for each of VARIANTS."""
+    folder = tmp_path_factory.mktemp("checkpoints")
+    run(tryout_python, MAKER, folder, *VARIANTS)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def offline(tryout_python: Path, checkpoints: Path) -> dict[str, dict[str, Any]]:
+    """For each variant that needs one process, the token_ids of TEXTS, or the error."""
+    paths = [checkpoints / name for name in VARIANTS if "parallel" not in name]
+    prompts = json.dumps([text.prompt for text in TEXTS])
+    output = run(tryout_python, HERE / "generate.py", prompts, *paths)
+    lines = [line for line in output.splitlines() if line.startswith("RESULT ")]
+    results = [json.loads(line.removeprefix("RESULT ")) for line in lines]
+    assert len(results) == len(paths), output
+    return {result["name"]: result for result in results}
+
+
+def run(python: Path, script: Path, *arguments: object) -> str:
+    process = subprocess.run(
+        [str(python), str(script), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env=os.environ | ENVIRONMENT | {"VLLM_ENABLE_V1_MULTIPROCESSING": "0"},
+    )
+    assert process.returncode == 0, process.stderr
+    return process.stdout
+
+
+@pytest.fixture(scope="session")
+def ternary_server(
+    tryout_python: Path, checkpoints: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
+    """The ternary checkpoint served as users do, which compiles it."""
+    folder = tmp_path_factory.mktemp("ternary-server")
+    with serve(
+        tryout_python,
+        checkpoints / "group",
+        folder / "log",
+        VLLM_CACHE_ROOT=str(folder / "cache"),
+    ) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def dense_server(
+    tryout_python: Path, checkpoints: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
+    """The same weights, dequantized."""
+    log = tmp_path_factory.mktemp("dense-server") / "log"
+    with serve(tryout_python, checkpoints / "group-dense", log, "--enforce-eager") as server:
+        yield server
+
+
+def complete(server: Server, **options: Any) -> dict[str, Any]:
+    """Greedy continuations of TEXTS."""
+    body = {"model": "model", "prompt": [text.prompt for text in TEXTS]}
+    return server.post("/v1/completions", body | {"temperature": 0, "max_tokens": 32} | options)
+
+
+def token_ids(answer: dict[str, Any]) -> list[list[int]]:
+    return [choice["token_ids"] for choice in answer["choices"]]
