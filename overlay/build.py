@@ -158,22 +158,23 @@ def build_wheel(
         return found, False
     official = fetch(pin.wheel)
     built = None
-    sources = _sources(series.head, workspace)
-    if extension.DEFINITION in sources:
+    if _blob(series.head, extension.DEFINITION, workspace) is not None:
         print(f"Compiling the extension for {' '.join(archs)} ...", flush=True)
-        built = extension.build(
-            sources, toolchain, archs, jobs, workspace.work / "build" / "extension"
-        )
+        sources = _sources(series.head, workspace)
+        folder = workspace.work / "build" / "extension"
+        built = extension.build(sources, toolchain, archs, jobs, folder)
     print("Assembling the wheel ...", flush=True)
     draft = assemble(pin, series, classes, built, official, workspace)
     print("Verifying it ...", flush=True)
     report = verify.verify(draft)
     if report.faults:
+        draft.unlink()
         raise OverlayError(f"the wheel is not right: {'; '.join(report.faults)}")
     dist.mkdir(exist_ok=True)
-    for old in dist.glob(f"vllm-{pin.wheel_version}-*.whl"):
-        old.unlink()
     wheel = Path(shutil.move(draft, dist / draft.name))
+    for old in dist.glob(f"vllm-{pin.wheel_version}-*.whl"):
+        if old != wheel:
+            old.unlink()
     with whole_file(stamp) as part:
         part.write_text(json.dumps({"key": key, "file": wheel.name, **_identity(wheel)}))
     return wheel, True
@@ -189,7 +190,7 @@ def classify_series(series: AppliedSeries, workspace: Workspace) -> dict[str, Pa
             )
             classes[path] = classify.classify(path, before, after)
             if classes[path] is PathClass.REFUSED:
-                raise classify.refusal(patch.name, path)
+                raise classify.refusal(patch.file, path)
     return classes
 
 

@@ -7,7 +7,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from small_build import TOOLCHAIN, SmallBuild
 from small_project import Project
+
+from overlay import compiler
 
 
 @pytest.fixture
@@ -17,3 +20,12 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     (tmp_path / "home").mkdir()
     return Project(tmp_path)
+
+
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SmallBuild:
+    """A small project that wheels are built of; the cache is its own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
+    monkeypatch.setattr(compiler, "prepare", lambda pin: TOOLCHAIN)
+    return SmallBuild(tmp_path / "small")

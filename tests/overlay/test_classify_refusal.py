@@ -6,7 +6,7 @@ from overlay.classify import refusal
 
 
 def test_message() -> None:
-    text = str(refusal("0007-fast", "csrc/torch_bindings.cpp"))
-    assert text.startswith("0007-fast: csrc/torch_bindings.cpp is in the official wheel ")
+    text = str(refusal("0007-fast.patch", "csrc/torch_bindings.cpp"))
+    assert text.startswith("0007-fast.patch: csrc/torch_bindings.cpp is in the official wheel ")
     assert "./build.sh --full" in text
     assert "\n" not in text
