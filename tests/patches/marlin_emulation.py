@@ -78,8 +78,8 @@ def checkpoint(
 
 def pack_rows(values: torch.Tensor) -> torch.Tensor:
     """Pack 4-bit values along the last dimension, little end first: [..., i] -> [..., i / 8]."""
-    words = values.cpu().to(torch.int64).unflatten(-1, (-1, 8)) << torch.arange(0, 32, 4)
-    return words.sum(-1).to(torch.int32).to(values.device)
+    shifts = torch.arange(0, 32, 4, device=values.device)
+    return (values.to(torch.int64).unflatten(-1, (-1, 8)) << shifts).sum(-1).to(torch.int32)
 
 
 def unpack_rows(words: torch.Tensor) -> torch.Tensor:
