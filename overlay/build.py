@@ -38,7 +38,7 @@ from overlay.classify import PathClass
 from overlay.errors import OverlayError
 from overlay.extension import Extension
 from overlay.fetch import fetch
-from overlay.files import sha256, whole_file
+from overlay.files import require_space, sha256, whole_file
 from overlay.git import Git
 from overlay.paths import ROOT, Workspace, cache_dir
 from overlay.pin import Artifact, Pin, load_pin
@@ -320,14 +320,7 @@ def _check_space(pin: Pin, workspace: Workspace) -> None:
     cached = _in_cache(pin.wheel) and all(_in_cache(package) for package in pin.compiler)
     needed = _SPACE_WARM if cached else _SPACE_COLD
     for folder in (workspace.root, cache_dir()):
-        while not folder.exists():
-            folder = folder.parent
-        free = shutil.disk_usage(folder).free
-        if free < needed:
-            raise OverlayError(
-                f"{folder}: {free / 1e9:.1f} GB are free on its disk and {needed / 1e9:.1f} GB are "
-                "needed: make room there"
-            )
+        require_space(folder, needed)
 
 
 def _in_cache(artifact: Artifact) -> bool:

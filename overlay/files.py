@@ -68,6 +68,19 @@ def whole_folder(target: Path) -> Iterator[Path]:
         shutil.rmtree(draft, ignore_errors=True)
 
 
+def require_space(folder: Path, needed: int) -> None:
+    """Raise OverlayError when the disk of `folder`, which need not exist, has fewer bytes free."""
+    place = folder.absolute()
+    while not place.exists():
+        place = place.parent
+    free = shutil.disk_usage(place).free
+    if free < needed:
+        raise OverlayError(
+            f"{place}: {free / 1e9:.1f} GB are free on its disk and {needed / 1e9:.1f} GB are "
+            "needed: make room there"
+        )
+
+
 def unpack(archive: Path, prefix: str, parts: Sequence[str], folder: Path) -> None:
     """Unpack what lies under `prefix` + one of `parts` in a zip file (a wheel) into `folder`.
 

@@ -4,7 +4,7 @@
 
 For patches that change the official wheel's binaries, and for machines that must compile all they
 run. It takes hours and much memory, a whole CUDA toolkit, a Rust toolchain, and the network: vLLM's
-CMake clones its dependencies.
+CMake clones its dependencies. The wheel has no manifest, so `verify` has nothing to check it by.
 """
 
 from __future__ import annotations
@@ -38,14 +38,17 @@ def settings(pin: Pin, archs: Sequence[str], jobs: int, cuda_home: Path) -> dict
     }
 
 
-def commands(pin: Pin, tree: Path, dist: Path, venv: Path) -> list[list[str]]:
-    """The commands of the build, in order."""
+def commands(tree: Path, dist: Path, folder: Path) -> list[list[str]]:
+    """The commands of the build, in order; the source is a copy, for the build writes into it."""
+    source, venv = folder / "vllm", folder / "venv"
     python = str(venv / "bin" / "python")
     return [
+        ["rm", "-rf", str(source)],
+        ["git", "clone", "--quiet", str(tree), str(source)],
         [sys.executable, "-m", "venv", str(venv)],
-        [python, "-m", "pip", "install", "-r", str(tree / "requirements" / "build" / "cuda.txt")],
+        [python, "-m", "pip", "install", "-r", str(source / "requirements" / "build" / "cuda.txt")],
         [python, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation",
-         "--wheel-dir", str(dist), str(tree)],
+         "--wheel-dir", str(dist), str(source)],
     ]  # fmt: skip
 
 
@@ -58,7 +61,7 @@ def build(
     """
     home = Path(os.environ.get("CUDA_HOME", "/usr/local/cuda"))
     steered = settings(pin, archs, jobs, home)
-    steps = commands(pin, tree, dist, work / "full-venv")
+    steps = commands(tree, dist, work / "full")
     if dry_run:
         for name, value in steered.items():
             print(f"export {name}={shlex.quote(value)}")

@@ -14,7 +14,7 @@ from pathlib import Path
 from overlay import process
 from overlay.errors import OverlayError, UsageError
 from overlay.fetch import fetch
-from overlay.files import sha256, unpack, whole_file
+from overlay.files import require_space, sha256, unpack, whole_file
 from overlay.paths import ROOT
 from overlay.pin import Pin
 
@@ -28,6 +28,10 @@ ENVIRONMENT = {
 }
 
 _STAMP = "ternary-tryout.json"
+
+# Bytes: the wheel unpacked, with byte code; and with torch and all requirements.
+_SPACE_WHEEL = 1_200_000_000
+_SPACE_NEW = 4_000_000_000
 _BINARIES = ("_C.abi3.so", "_C_AVX2.abi3.so", "_C_AVX512.abi3.so")
 
 # Of pip's settings, those that would install elsewhere than into the environment.
@@ -48,6 +52,7 @@ def make(folder: Path, wheel: Path, pin: Pin) -> None:
     old = _stamp(folder)
     if old == {"base": base, "wheel": sha256(wheel)}:
         return
+    require_space(folder, _SPACE_WHEEL if old.get("base") == base else _SPACE_NEW)
     binaries = fetch(pin.cpu_tryout)
     if old.get("base") != base:
         shutil.rmtree(folder, ignore_errors=True)

@@ -26,9 +26,11 @@ def test_commands(
     assert "MAX_JOBS=8" in settings
     assert "TORCH_CUDA_ARCH_LIST=8.0 8.6 8.9 9.0 10.0 12.0" in settings
     assert f"VLLM_VERSION_OVERRIDE={pin.wheel_version}" in settings
-    assert lines[-3] == [sys.executable, "-m", "venv", str(tmp_path / "full-venv")]
+    assert lines[-3] == [sys.executable, "-m", "venv", str(tmp_path / "full" / "venv")]
     assert lines[-1][1:4] == ["-m", "pip", "wheel"]
-    assert lines[-1][-1] == str(tmp_path / "vllm")
+    assert lines[-1][-1] == str(tmp_path / "full" / "vllm")
+    clone = ["git", "clone", "--quiet", str(tmp_path / "vllm"), str(tmp_path / "full" / "vllm")]
+    assert clone in lines
     assert list(tmp_path.iterdir()) == []
 
 
