@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
+"""The project's own series, on the pinned source."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from overlay import commits, tree
+from overlay.errors import OverlayError
+from overlay.git import Git
+from overlay.patchfile import Patch, read_all
+from overlay.paths import HERE
+from overlay.pin import load_pin
+
+
+@pytest.fixture(scope="session")
+def series() -> tree.AppliedSeries:
+    """The series, applied to the pinned source in .work/vllm."""
+    return tree.apply(load_pin())
+
+
+@pytest.fixture
+def package_without(
+    series: tree.AppliedSeries, tryout_python: Path, tmp_path: Path
+) -> Callable[[str], Path]:
+    """A folder for PYTHONPATH with the try-out's vllm as it is when one patch is left out.
+
+    Patches that do not apply without it are left out as well.
+    """
+
+    def make(file: str) -> Path:
+        git = Git(HERE.tree)
+        kept: list[Patch] = []
+        head = series.base
+        for patch in read_all(HERE.patches):
+            if patch.file == file:
+                continue
+            try:
+                head = commits.build(git, series.base, [*kept, patch])[-1].commit
+            except OverlayError:
+                continue
+            kept.append(patch)
+        installed = next(tryout_python.parent.parent.glob("lib/python3*/site-packages/vllm"))
+        # Hard links: 1 GB of kernels is not copied.
+        shutil.copytree(installed, tmp_path / "vllm", copy_function=os.link)
+        for change in tree.changed_files(series.head, head):
+            if not change.path.startswith("vllm/"):
+                continue
+            target = tmp_path / change.path
+            target.unlink(missing_ok=True)
+            if change.status != "D":
+                target.write_bytes(tree.read_blob(head, change.path))
+        return tmp_path
+
+    return make
