@@ -70,6 +70,8 @@ def move(git: Git, old: Record, new: Record) -> None:
         raise
     try:
         write_record(git, new)
+        # A copied checkout has other inodes than the index remembers, which read-tree refuses.
+        git.run("update-index", "-q", "--refresh")
         git.run("read-tree", "-m", "-u", old.head, new.head)
     except (OverlayError, OSError):
         git.run("update-ref", "-m", "overlay: back", BRANCH, old.head, new.head)
@@ -113,7 +115,7 @@ def _follow(git: Git, old: str, new: str, target: str) -> None:
     kept = {path: git.blob(target, path) for path in paths}
     for path in paths:
         _check_ours(git, path, (git.blob(old, path), git.blob(new, path)))
-    git.run("read-tree", "-m", target)
+    git.run("read-tree", "-m", "-i", target)
     for path in paths:
         if kept[path] is None:
             file = git.tree / path

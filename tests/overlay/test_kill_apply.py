@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
+"""Killed at any moment of apply, the branch is the old or the new; the next apply puts it right."""
+
+import shutil
+
+from killing import killed_at, moments
+from small_project import Project, numbered
+
+from overlay.git import Git
+
+
+def test_next_apply_repairs(project: Project) -> None:
+    project.apply_nothing()
+    project.add_patch("first", {"a.py": numbered(line_3="3"), "deep/new.py": "x\n", "b.py": None})
+    project.add_patch("second", {"a.py": numbered(line_3="3", line_20="20")})
+    kept = project.root / "kept"
+    shutil.copytree(project.tree, kept)
+
+    def reset() -> None:
+        shutil.rmtree(project.tree)
+        shutil.copytree(kept, project.tree)
+
+    project.apply()
+    wanted = project.state()
+    assert project.tree_id() == project.model_id()
+    heads = {Git(kept).text("rev-parse", "HEAD"), Git(project.tree).text("rev-parse", "HEAD")}
+    reset()
+    for moment in moments(60, project.apply, reset):
+        if killed_at(moment, project.apply):
+            assert Git(project.tree).text("rev-parse", "HEAD") in heads, moment
+            project.apply()
+        assert project.state() == wanted, moment
+        reset()
