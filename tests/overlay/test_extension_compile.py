@@ -2,6 +2,8 @@
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
 """The extension is compiled with the pinned compiler, to the same bytes in any folder."""
 
+import dataclasses
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,13 +15,15 @@ from overlay.pin import load_pin
 from overlay.process import CommandError
 
 KERNEL = b"""
-#include <torch/csrc/stable/library.h>
+#include <torch/csrc/stable/tensor.h>
 #include "core.h"
 namespace {
 __device__ int counter;
 __global__ void count() { counter += STEP; }
 }
 void launch() { count<<<1, 1>>>(); }
+// Checks inside torch's headers hold their paths.
+bool any(const torch::stable::Tensor& tensor) { return tensor.numel() > 0; }
 PyMODINIT_FUNC PyInit__ternary_C() { return PyModule_Create(&module); }
 """
 HEADER = b"""
@@ -72,14 +76,17 @@ def test_same_bytes_in_another_folder(
 ) -> None:
     monkeypatch.setenv("CXXFLAGS", "-O0 -g")
     monkeypatch.setenv("NVCC_APPEND_FLAGS", "-lineinfo")
-    other = _build(toolchain, tmp_path / "a" / "longer" / "name")
+    headers = tmp_path / "another cache" / "torch"
+    shutil.copytree(toolchain.torch_headers, headers)
+    toolchain = dataclasses.replace(toolchain, torch_headers=headers)
+    other = _build(toolchain, tmp_path / "a longer" / "name")
     assert other == (built / extension.FILE).read_bytes()
 
 
-def test_no_path_of_this_machine(built: Path) -> None:
+def test_no_path_of_this_machine(toolchain: Toolchain, built: Path) -> None:
     data = (built / extension.FILE).read_bytes()
-    assert str(built).encode() not in data
-    assert str(Path.home()).encode() not in data
+    for folder in (built, toolchain.torch_headers, toolchain.cuda_include, Path.home()):
+        assert str(folder).encode() not in data
 
 
 def test_nothing_changed(
