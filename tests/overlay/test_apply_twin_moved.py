@@ -5,8 +5,11 @@
 from small_project import Project
 
 
+BODY = "    z = 0\n    a = 1\n    b = 2\n    c = 3\n    d = 4\n    e = 5\n    return a\n\n"
+
+
 def function(name: str) -> str:
-    return f"def {name}():\n    z = 0\n    a = 1\n    b = 2\n    c = 3\n    d = 4\n    e = 5\n    return a\n\n"
+    return f"def {name}():\n{BODY}"
 
 
 def test_line_number_is_not_trusted(project: Project) -> None:
