@@ -20,6 +20,7 @@ import pytest
 
 from overlay.errors import OverlayError
 from overlay.git import Git
+from overlay.header import Header
 from overlay.paths import Workspace, cache_dir
 from overlay.pin import Artifact, Pin
 from overlay.tree import AppliedSeries, apply
@@ -182,8 +183,8 @@ class Project:
 
 def header(**fields: str) -> str:
     """A header's text: the default fields with some replaced (underscores for hyphens)."""
-    named = {name.replace("_", "-"): value for name, value in fields.items()}
-    return "".join(f"{name}: {value}\n" for name, value in (HEADER | named).items() if value)
+    named = HEADER | {name.replace("_", "-"): value for name, value in fields.items()}
+    return Header({name: value for name, value in named.items() if value}, {}).render()
 
 
 def sdist(base: Mapping[str, Content], version: str = "0.32.0") -> bytes:
