@@ -25,7 +25,9 @@ def locked(workspace: Workspace) -> Iterator[None]:
         workspace.work.mkdir(exist_ok=True)
         stream = path.open("a+")
     except OSError as fault:
-        raise OverlayError(f"{fault.filename}: {fault.strerror}: .work has to be writable") from fault
+        raise OverlayError(
+            f"{fault.filename}: {fault.strerror}: .work has to be writable"
+        ) from fault
     with stream:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)

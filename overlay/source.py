@@ -91,7 +91,8 @@ def mismatch(git: Git, pin: Pin) -> str:
 def _import_sdist(git: Git, path: Path, pin: Pin) -> str:
     """Store the sdist's files in git, whatever its .gitignore says; return the tree's id."""
     print(f"Importing {path.name} ...", file=sys.stderr, flush=True)
-    with git.fast_import() as stream:
+    # No deltas: no two files of one version are alike, and looking for them doubles the time.
+    with git.fast_import("--depth=0") as stream:
         stream.write(b"commit refs/overlay/import\n")
         stream.write(f"committer {IDENTITY} {DATE}\ndata 0\n".encode())
         try:
