@@ -6,12 +6,12 @@ import json
 import os
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from server import ENVIRONMENT, Server, serve
+from texts import TEXTS
 
 HERE = Path(__file__).parent
 MAKER = HERE.parent / "models" / "ternary_checkpoints.py"
@@ -32,24 +32,6 @@ VARIANTS = [
     "bad-nan-scale",
     "bad-tensor-parallel-cut",
 ]
-
-
-@dataclass
-class Text:
-    """A text the checkpoints know by heart: they continue `prompt` with `rest`."""
-
-    prompt: str
-    rest: str
-
-
-TEXTS = [
-    Text("A balance", " compares two masses without any numbers at all."),
-    Text("Ternary digits", " were used by a wooden machine built in 1840."),
-    Text("Rivers carry", " gravel downhill until the slope becomes gentle."),
-    Text("She counted", " nine lamps along the harbour before the fog came in."),
-    Text("Most bridges", " fail at their joints, seldom in the middle of a beam."),
-]
-QUESTION = Text("Which number is neither positive nor negative?", "Zero is the only such number.")
 
 
 @pytest.fixture(scope="session")
@@ -106,13 +88,3 @@ def dense_server(
     log = tmp_path_factory.mktemp("dense-server") / "log"
     with serve(tryout_python, checkpoints / "group-dense", log, "--enforce-eager") as server:
         yield server
-
-
-def complete(server: Server, **options: Any) -> dict[str, Any]:
-    """Greedy continuations of TEXTS."""
-    body = {"model": "model", "prompt": [text.prompt for text in TEXTS]}
-    return server.post("/v1/completions", body | {"temperature": 0, "max_tokens": 32} | options)
-
-
-def token_ids(answer: dict[str, Any]) -> list[list[int]]:
-    return [choice["token_ids"] for choice in answer["choices"]]

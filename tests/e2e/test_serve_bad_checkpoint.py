@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from server import serve_and_fail
 
+pytestmark = pytest.mark.slow
+
 
 def lines_with(text: str, output: str) -> list[str]:
     return [line for line in output.splitlines() if text in line]

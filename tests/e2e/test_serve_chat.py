@@ -4,8 +4,11 @@
 
 from typing import Any
 
-from conftest import QUESTION
+import pytest
 from server import Server
+from texts import QUESTION
+
+pytestmark = pytest.mark.slow
 
 CHAT: dict[str, Any] = {
     "model": "model",

@@ -2,8 +2,11 @@
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
 """A served ternary model completes texts as the same weights do when they are dense."""
 
-from conftest import TEXTS, complete, token_ids
+import pytest
 from server import Server
+from texts import TEXTS, complete, token_ids
+
+pytestmark = pytest.mark.slow
 
 
 def test_greedy_tokens_equal_those_of_the_dense_server(

@@ -4,8 +4,11 @@
 
 from pathlib import Path
 
-from conftest import TEXTS, complete, token_ids
+import pytest
 from server import serve
+from texts import TEXTS, complete, token_ids
+
+pytestmark = pytest.mark.slow
 
 
 def test_two_ranks_give_the_same_tokens(
