@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -32,6 +33,7 @@ CONFIG = """\
 [gc]
 \tauto = 0
 """
+_NO_SPACE = 1 << 20  # bytes free, below which a failure is the disk's
 # Goes before the source's own .gitattributes: files are stored and written as they are.
 _ATTRIBUTES = "* -text -ident -filter -working-tree-encoding !diff\n"
 
@@ -83,8 +85,7 @@ class Git:
         """
         result = self.result(*args, data=data)
         if result.returncode:
-            words = " ".join(result.stderr.decode(errors="replace").split())
-            raise OverlayError(f"git {args[0]} failed in {self.tree}: {words or result.returncode}")
+            raise self._failed(args[0], result.stderr, result.returncode)
         return result.stdout
 
     def text(self, *args: str) -> str:
@@ -161,8 +162,16 @@ class Git:
                 status = process.wait()
             if status:
                 words.seek(0)
-                said = [*words.read().decode(errors="replace").splitlines(), str(status)]
-                raise OverlayError(f"git fast-import failed in {self.tree}: {said[0]}")
+                raise self._failed("fast-import", words.read(), status)
+
+    def _failed(self, command: str, stderr: bytes, status: int) -> OverlayError:
+        """The error for a command that failed: the first of git's lines, or the full disk."""
+        if shutil.disk_usage(self.tree).free < _NO_SPACE:
+            return OverlayError(f"no space left on the disk of {self.tree}: make room there")
+        lines = [line.strip() for line in stderr.decode(errors="replace").splitlines()]
+        faults = [line for line in lines if line.startswith(("fatal:", "error:"))] or lines
+        words = faults[0] if faults else f"exit status {status}"
+        return OverlayError(f"git {command} failed in {self.tree}: {words}")
 
 
 def missing(folder: Path) -> UsageError:
