@@ -157,6 +157,8 @@ def build_wheel(
     if found:
         return found, False
     official = fetch(pin.wheel)
+    for left in stamp.parent.glob(".*.part"):  # of a run that was killed
+        left.unlink()
     built = None
     if _blob(series.head, extension.DEFINITION, workspace) is not None:
         print(f"Compiling the extension for {' '.join(archs)} ...", flush=True)

@@ -18,7 +18,7 @@ from pathlib import Path
 from overlay import process
 from overlay.errors import OverlayError
 from overlay.fetch import fetch
-from overlay.files import unpack, whole_folder
+from overlay.files import make_folder, unpack
 from overlay.paths import cache_dir
 from overlay.pin import Artifact, Pin
 
@@ -155,24 +155,25 @@ def prepare(pin: Pin) -> Toolchain:
 
 def _pinned_cuda(pin: Pin) -> Path:
     """The compiler packages of the pin as one toolkit folder in the cache."""
+
+    def fill(draft: Path) -> None:
+        for package in pin.compiler:
+            unpack(fetch(package), f"nvidia/cu{pin.cuda.split('.')[0]}/", ("",), draft)
+        # nvcc.profile looks for the libraries where the toolkit's installer puts them.
+        (draft / "lib64").symlink_to("lib")
+
     folder = _cache_folder("cuda", pin.compiler)
-    if not folder.is_dir():
-        wheels = [fetch(package) for package in pin.compiler]
-        with whole_folder(folder) as draft:
-            for wheel in wheels:
-                unpack(wheel, f"nvidia/cu{pin.cuda.split('.')[0]}/", ("",), draft)
-            # nvcc.profile looks for the libraries where the toolkit's installer puts them.
-            (draft / "lib64").symlink_to("lib")
+    make_folder(folder, fill)
     return folder
 
 
 def _torch_headers(pin: Pin) -> Path:
     """The include folder with the part of torch's headers that is used, in the cache."""
     folder = _cache_folder("torch-headers", (pin.torch_headers,))
-    if not folder.is_dir():
-        wheel = fetch(pin.torch_headers)
-        with whole_folder(folder) as draft:
-            unpack(wheel, "torch/include/", _TORCH_HEADERS, draft)
+    make_folder(
+        folder,
+        lambda draft: unpack(fetch(pin.torch_headers), "torch/include/", _TORCH_HEADERS, draft),
+    )
     return folder
 
 

@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import shutil
-import tempfile
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -48,24 +48,26 @@ def whole_file(target: Path) -> Iterator[Path]:
         draft.unlink(missing_ok=True)
 
 
-@contextmanager
-def whole_folder(target: Path) -> Iterator[Path]:
-    """A new folder to fill; it gets the name `target` only when the block ends well.
+def make_folder(target: Path, fill: Callable[[Path], None]) -> None:
+    """Make the folder `target` with what `fill` puts into it, unless it is there.
 
-    When another process makes the same folder first, that one stays.
+    It is there whole or not at all; another process that wants it meanwhile waits.
     """
+    if target.is_dir():
+        return
     target.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-    try:
-        with no_space_is_an_error(target):
-            yield draft
-            try:
-                draft.rename(target)
-            except OSError as fault:
-                if fault.errno not in (errno.ENOTEMPTY, errno.EEXIST):
-                    raise
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+    with target.with_name(f".{target.name}.lock").open("w") as lock, no_space_is_an_error(target):
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if target.is_dir():
+            return
+        draft = target.with_name(f".{target.name}.part")
+        shutil.rmtree(draft, ignore_errors=True)  # of a run that was killed
+        try:
+            draft.mkdir()
+            fill(draft)
+            draft.rename(target)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
 
 
 def require_space(folder: Path, needed: int) -> None:

@@ -31,6 +31,14 @@ def test_same_bytes_from_nothing(built: SmallBuild) -> None:
     assert wheel.read_bytes() == first
 
 
+def test_wheel_half_written_by_a_kill(built: SmallBuild) -> None:
+    left = built.workspace.work / "build" / ".vllm-0.31.0+ternary.1-cp38-abi3-x.whl.part"
+    left.touch()
+    built.archs = ["9.0a"]
+    built.build()
+    assert not left.exists()
+
+
 def test_other_architectures(built: SmallBuild) -> None:
     built.archs = ["9.0a"]
     assert built.build()[1]

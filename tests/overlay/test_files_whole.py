@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from overlay.files import whole_file, whole_folder
+from overlay.files import make_folder, whole_file
 
 
 def test_file(tmp_path: Path) -> None:
@@ -28,18 +28,27 @@ def test_file_cut_short(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [target]
 
 
+def test_folder(tmp_path: Path) -> None:
+    target = tmp_path / "folder"
+    make_folder(target, lambda draft: (draft / "file").touch())
+    make_folder(target, lambda draft: (draft / "again").touch())
+    assert [path.name for path in target.iterdir()] == ["file"]
+
+
 def test_folder_cut_short(tmp_path: Path) -> None:
-    with pytest.raises(ZeroDivisionError), whole_folder(tmp_path / "folder") as draft:
+    def fail(draft: Path) -> None:
         (draft / "file").touch()
         raise ZeroDivisionError
-    assert list(tmp_path.iterdir()) == []
+
+    with pytest.raises(ZeroDivisionError):
+        make_folder(tmp_path / "folder", fail)
+    assert [path.name for path in tmp_path.iterdir()] == [".folder.lock"]
 
 
-def test_folder_that_another_run_made_first(tmp_path: Path) -> None:
-    target = tmp_path / "folder"
-    with whole_folder(target) as draft:
-        (draft / "mine").touch()
-        target.mkdir()
-        (target / "theirs").touch()
-    assert [path.name for path in target.iterdir()] == ["theirs"]
-    assert list(tmp_path.iterdir()) == [target]
+def test_folder_left_by_a_kill(tmp_path: Path) -> None:
+    left = tmp_path / ".folder.part"
+    left.mkdir()
+    (left / "half").touch()
+    make_folder(tmp_path / "folder", lambda draft: (draft / "file").touch())
+    assert [path.name for path in (tmp_path / "folder").iterdir()] == ["file"]
+    assert not left.exists()
