@@ -4,7 +4,6 @@
 
 from small_project import Project
 
-
 BODY = "    z = 0\n    a = 1\n    b = 2\n    c = 3\n    d = 4\n    e = 5\n    return a\n\n"
 
 

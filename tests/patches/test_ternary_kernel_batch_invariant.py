@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
+"""Up to 16 tokens, a token's result does not depend on the tokens beside it."""
+
+import pytest
+import torch
+from ternary_ops import make_product, needs_gpu
+
+pytestmark = [pytest.mark.gpu, needs_gpu]
+
+
+@pytest.mark.parametrize("act_int8", [False, True])
+@pytest.mark.parametrize("group_size", [-1, 128])
+@pytest.mark.parametrize("shape", [(1536, 8960), (17920, 1536), (4096, 14336)])
+def test_batch_invariant(shape: tuple[int, int], group_size: int, act_int8: bool) -> None:
+    whole = make_product(16, *shape, group_size=group_size, act_int8=act_int8)
+    packed = whole.packed
+    together = whole.run(packed)
+    for count in (1, 2, 5, 8, 9, 15):
+        assert torch.equal(whole.first(count).run(packed), together[:count])

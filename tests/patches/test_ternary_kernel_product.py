@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
+"""The fast kernels agree with float64 for every kind of scale, activation, dtype and shape."""
+
+import pytest
+import torch
+from ternary_ops import assert_exact, make_product, needs_gpu
+
+pytestmark = [pytest.mark.gpu, needs_gpu]
+
+DTYPES = [torch.float16, torch.bfloat16]
+# Rows and columns that fill no tile, and the shapes of real layers.
+ODD_SHAPES = [(1, 8), (17, 136), (333, 1000), (1000, 5120)]
+LAYERS = [
+    (17920, 1536),
+    (1536, 8960),
+    (28672, 4096),
+    (4096, 14336),
+    (5120, 17408),
+    (8192, 28672),
+]
+
+
+@pytest.mark.parametrize("act_int8", [False, True])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", ODD_SHAPES)
+@pytest.mark.parametrize("m", [1, 7, 16, 17, 64, 129, 257])
+def test_odd_shapes(m: int, shape: tuple[int, int], dtype: torch.dtype, act_int8: bool) -> None:
+    product = make_product(m, *shape, dtype=dtype, act_int8=act_int8, bias=m % 2 == 0)
+    assert_exact(product.run(), product)
+
+
+@pytest.mark.parametrize("act_int8", [False, True])
+@pytest.mark.parametrize("group_size", [-1, 128])
+@pytest.mark.parametrize("shape", LAYERS)
+@pytest.mark.parametrize("m", [1, 8, 16, 64, 256])
+def test_layers(m: int, shape: tuple[int, int], group_size: int, act_int8: bool) -> None:
+    product = make_product(m, *shape, group_size=group_size, act_int8=act_int8)
+    assert_exact(product.run(), product)
+
+
+@pytest.mark.parametrize("scale_dtype", [torch.float32, *DTYPES])
+@pytest.mark.parametrize("act_int8", [False, True])
+@pytest.mark.parametrize("group_size", [32, 64, 96, 128, 192, 768, 1536])
+@pytest.mark.parametrize("m", [1, 9, 40, 130])
+def test_group_sizes(m: int, group_size: int, act_int8: bool, scale_dtype: torch.dtype) -> None:
+    product = make_product(
+        m, 200, 1536, group_size=group_size, act_int8=act_int8, bias=True, scale_dtype=scale_dtype
+    )
+    assert_exact(product.run(), product)
