@@ -2,6 +2,8 @@
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
 """What tests of the patches share. They skip where the Python that runs them has no vLLM."""
 
+import contextlib
+import importlib
 import importlib.util
 import os
 from collections.abc import Callable, Iterator
@@ -16,6 +18,10 @@ if importlib.util.find_spec("torch") is not None:
     if not GPU:
         # vLLM takes its platform from the environment when it is first imported.
         os.environ.setdefault("VLLM_TARGET_DEVICE", "cpu")
+    # vLLM registers the fakes of the operators it finds when it is first imported, and its CPU
+    # platform does not import the CUDA extensions.
+    with contextlib.suppress(ImportError):
+        importlib.import_module("vllm._ternary_C")
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ pytest.importorskip("vllm._ternary_C")
 
 import torch
 from ternary_ops import make_product, needs_gpu
-
 from vllm import _custom_ops as ops
 
 pytestmark = [pytest.mark.gpu, needs_gpu]

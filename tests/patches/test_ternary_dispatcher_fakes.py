@@ -10,7 +10,6 @@ pytest.importorskip("vllm._ternary_C")
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
-
 from vllm import _custom_ops as ops
 
 
@@ -35,9 +34,7 @@ def test_product(op: Callable[..., torch.Tensor], dtype: torch.dtype) -> None:
 class Layer(torch.nn.Module):
     """A product between ordinary operators."""
 
-    def forward(
-        self, x: torch.Tensor, weight: torch.Tensor, scale: torch.Tensor
-    ) -> torch.Tensor:
+    def forward(self, x: torch.Tensor, weight: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
         return ops.ternary_gemm(x + 1, weight, scale, None, 40, 256) * 2
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
-"""Nothing beside a tensor is read or written: NaN around the arguments, a guard around the output."""
+"""What lies beside an argument does not matter: NaN around all of them changes nothing."""
 
 import pytest
 import torch
