@@ -1,7 +1,22 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
 # Runs every test that this machine can run; arguments go to pytest (e.g. ./test.sh -k lint).
-# Installs what it needs into .work/ and builds the wheel first: see docs/architecture.md.
+# Installs what it needs under .work/ and builds the wheel first.
 set -euo pipefail
-cd "$(dirname "$0")"
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
 python=$(python3 -m overlay.bootstrap)
-exec "$python" -m pytest "$@"
+"$python" -m pip install --quiet --requirement requirements-test.txt
+"$python" -m ruff check .
+"$python" -m ruff format --check .
+"$python" -m mypy
+
+export TERNARY_TRYOUT=$PWD/.work/tryout
+./build.sh --cpu-tryout "$TERNARY_TRYOUT"
+"$TERNARY_TRYOUT/bin/python" -m pip install --quiet "$(grep '^pytest==' requirements-test.txt)"
+
+# The tool's tests run beside the tool; a patch's tests run where the patched vLLM is installed.
+# pytest's exit code 5 means that a selection (-k, -m) chose none of a run's tests.
+"$python" -m pytest tests/overlay tests/series tests/e2e "$@" || [ $? -eq 5 ]
+"$TERNARY_TRYOUT/bin/python" -m pytest tests/patches "$@" || [ $? -eq 5 ]

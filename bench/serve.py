@@ -175,7 +175,9 @@ def main() -> None:
     args = parser.parse_args()
     rows = []
     for weights in args.weights:
-        rows += measure(args.geometry, weights, args.streams, args.out.with_suffix(f".{weights}.log"))
+        rows += measure(
+            args.geometry, weights, args.streams, args.out.with_suffix(f".{weights}.log")
+        )
         args.out.write_text(json.dumps(rows, indent=1) + "\n")
 
 

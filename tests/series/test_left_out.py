@@ -15,7 +15,9 @@ from overlay.paths import HERE
 PASSED, FAILED, INTERRUPTED = 0, 1, 2  # pytest's exit codes
 
 
-def run_tests(python: Path, patch: Patch, packages: Path | None) -> subprocess.CompletedProcess[str]:
+def run_tests(
+    python: Path, patch: Patch, packages: Path | None
+) -> subprocess.CompletedProcess[str]:
     """Run the nodes that a patch's header names, without a GPU."""
     env = os.environ | {"VLLM_TARGET_DEVICE": "cpu", "CUDA_VISIBLE_DEVICES": ""}
     if packages:
