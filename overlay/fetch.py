@@ -34,18 +34,34 @@ def fetch(artifact: Artifact) -> Path:
     Raises OverlayError with one line when it cannot be had or is not the pinned file; the cache
     then holds nothing of it.
     """
-    path = cache_dir() / artifact.sha256 / artifact.file
-    if path.is_file() and sha256(path) == artifact.sha256:
+    return _kept(artifact, cache_dir() / artifact.sha256 / artifact.file)
+
+
+def fetch_unpinned(package: str, version: str) -> Path:
+    """The source distribution of a version whose hash nobody has pinned, in the cache.
+
+    pip checks it against the hash that the package index gives, as it does for any package.
+    """
+    artifact = Artifact(package, version, f"{package}-{version}.tar.gz", "")
+    return _kept(artifact, cache_dir() / "unpinned" / artifact.file)
+
+
+def _kept(artifact: Artifact, path: Path) -> Path:
+    if _is_there(artifact, path):
         return path
     try:
         with _cache_locked():
             # Another run may have fetched it while this one waited.
-            if not path.is_file() or sha256(path) != artifact.sha256:
+            if not _is_there(artifact, path):
                 _download(artifact, path)
     except OSError as fault:
         place = fault.filename or cache_dir()
         raise OverlayError(f"{artifact.file}: {place}: {fault.strerror}") from fault
     return path
+
+
+def _is_there(artifact: Artifact, path: Path) -> bool:
+    return path.is_file() and artifact.sha256 in ("", sha256(path))
 
 
 @contextmanager
@@ -63,14 +79,16 @@ def _download(artifact: Artifact, path: Path) -> None:
     with tempfile.TemporaryDirectory(prefix=_DRAFT, dir=cache_dir()) as name:
         draft = Path(name)
         requirements = draft / "requirements.txt"
-        requirements.write_text(
-            f"{artifact.package}=={artifact.version} --hash=sha256:{artifact.sha256}\n"
-        )
+        line = f"{artifact.package}=={artifact.version}"
+        if artifact.sha256:
+            line += f" --hash=sha256:{artifact.sha256}"
+        requirements.write_text(line + "\n")
         # Where pip unpacks an sdist to read its metadata: it goes away with the draft.
         temporary = draft / "tmp"
         temporary.mkdir()
         command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input"]
-        command += ["download", "--no-deps", "--require-hashes", "--dest", str(draft)]
+        command += ["download", "--no-deps", "--dest", str(draft)]
+        command += ["--require-hashes"] if artifact.sha256 else []
         command += [*_kind(artifact), "--requirement", str(requirements)]
         env = dict(os.environ, TMPDIR=str(temporary), PYTHONPATH=str(_BACKEND))
         # pip draws its progress bar on its standard output, when that is a terminal.
@@ -81,7 +99,8 @@ def _download(artifact: Artifact, path: Path) -> None:
         found = draft / artifact.file
         if result.returncode or not found.is_file():
             raise OverlayError(f"{artifact.file}: {_reason(artifact, result.stderr)}")
-        if (digest := sha256(found)) != artifact.sha256:
+        digest = sha256(found)
+        if artifact.sha256 not in ("", digest):
             raise OverlayError(f"{artifact.file}: {_wrong_hash(digest, artifact)}")
         path.parent.mkdir(exist_ok=True)
         found.replace(path)
@@ -110,9 +129,10 @@ def _reason(artifact: Artifact, words: str) -> str:
     if os.strerror(errno.ENOSPC) in words:
         return f"no space left on the disk of {cache_dir()}: make room there"
     if "No matching distribution" in words or "find a version" in words:
+        hashed = " with this hash" if artifact.sha256 else ""
         return (
-            f"pip finds no {artifact.package} {artifact.version} with this hash: is there a "
-            "network, and do the index or find-links of your pip configuration have it?"
+            f"pip finds no {artifact.package} {artifact.version}{hashed}: is there a network, and "
+            "do the index or find-links of your pip configuration have it?"
         )
     errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
     return f"pip cannot download it: {(errors or lines or ['no output'])[-1]}"

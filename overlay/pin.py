@@ -35,7 +35,8 @@ class Pin:
     """What `pin.yaml` says.
 
     `release` is N of `+ternary.N`; `commit` is the tag's commit, perhaps shortened; `torch_headers`
-    is a wheel that only headers are taken from, so its platform does not matter.
+    is a wheel that only headers are taken from, so its platform does not matter; `versions` are the
+    source distributions of other versions, which `review` and `upgrade` are asked about.
     """
 
     release: int
@@ -49,6 +50,7 @@ class Pin:
     cpu_tryout: Artifact
     cuda: str
     compiler: tuple[Artifact, ...]
+    versions: tuple[Artifact, ...] = ()
 
     @property
     def wheel_version(self) -> str:
@@ -57,40 +59,61 @@ class Pin:
 
 
 class _Reader:
-    """Typed access to a YAML mapping; each fault names the file and the key."""
+    """Typed access to a YAML mapping; each fault names the file and the key.
 
-    def __init__(self, path: Path, data: Any) -> None:
+    `within` opens the names of keys when the mapping is a part of the file.
+    """
+
+    def __init__(self, path: Path, data: Any, within: str = "") -> None:
         self._path = path
         self._data = data
+        self._within = within
 
     def text(self, key: str, pattern: re.Pattern[str] | None = None) -> str:
         value = self._value(key)
         # YAML reads 13.0 as a number: only a quoted version keeps its digits.
         if not isinstance(value, str) or (pattern and not pattern.fullmatch(value)):
-            raise UsageError(f"{self._path.name}: {key}: not right: {value!r}")
+            raise UsageError(f"{self._name(key)}: not right: {value!r}")
         return value
 
     def number(self, key: str) -> int:
         value = self._value(key)
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise UsageError(f"{self._path.name}: {key}: a number from 1 up is needed: {value!r}")
+            raise UsageError(f"{self._name(key)}: a number from 1 up is needed: {value!r}")
         return value
 
     def names(self, key: str) -> list[str]:
         value = self._value(key)
         if not isinstance(value, dict) or not value:
-            raise UsageError(f"{self._path.name}: {key}: packages are needed")
+            raise UsageError(f"{self._name(key)}: packages are needed")
         return [str(name) for name in value]
 
     def artifact(self, key: str, package: str, version: str) -> Artifact:
         file = self.text(f"{key}.file", _FILE)
         return Artifact(package, version, file, self.text(f"{key}.sha256", _SHA256))
 
+    def versions(self, key: str) -> list[Artifact]:
+        if isinstance(self._data, dict) and key not in self._data:
+            return []
+        entries = self._value(key)
+        if not isinstance(entries, dict):
+            raise UsageError(f"{self._name(key)}: a mapping by version is needed")
+        result = []
+        for version, entry in entries.items():
+            if not isinstance(version, str) or not _VERSION.fullmatch(version):
+                raise UsageError(f"{self._name(key)}: not a version in quotes: {version!r}")
+            read = _Reader(self._path, entry, f"{key}: {version}: ")
+            result.append(read.artifact("sdist", "vllm", version))
+        return result
+
+    def _name(self, key: str) -> str:
+        return f"{self._path.name}: {self._within}{key}"
+
     def _value(self, key: str) -> Any:
         value = self._data
         for part in key.split("."):
             if not isinstance(value, dict) or part not in value:
-                raise UsageError(f"{self._path.name}: {key} is missing")
+                raise UsageError(f"{self._name(key)} is missing")
             value = value[part]
         return value
 
@@ -130,4 +153,5 @@ def load_pin(path: Path = ROOT / "pin.yaml") -> Pin:
             )
             for name in read.names("compiler.packages")
         ),
+        versions=tuple(read.versions("versions")),
     )

@@ -45,7 +45,7 @@ def imported(pin: Pin, workspace: Workspace, source: str | None) -> Iterator[Git
             git = Git(new)
             git.init()
             if source is None:
-                tree = _import_sdist(git, fetch(pin.sdist), pin)
+                tree = import_sdist(git, fetch(pin.sdist), pin.version)
                 origin = f"sha256 {pin.sdist.sha256}"
             else:
                 commit, tree = _import_checkout(git, source, pin)
@@ -88,8 +88,11 @@ def mismatch(git: Git, pin: Pin) -> str:
     return ""
 
 
-def _import_sdist(git: Git, path: Path, pin: Pin) -> str:
-    """Store the sdist's files in git, whatever its .gitignore says; return the tree's id."""
+def import_sdist(git: Git, path: Path, version: str) -> str:
+    """Store the sdist's files in git, whatever its .gitignore says; return the tree's id.
+
+    Nothing but the objects is left: no branch, no work tree and no index is touched.
+    """
     print(f"Importing {path.name} ...", file=sys.stderr, flush=True)
     # No deltas: no two files of one version are alike, and looking for them doubles the time.
     with git.fast_import("--depth=0") as stream:
@@ -98,7 +101,7 @@ def _import_sdist(git: Git, path: Path, pin: Pin) -> str:
         try:
             with tarfile.open(path) as archive:
                 for member in archive:
-                    _import_member(stream, archive, member, f"vllm-{pin.version}/", path)
+                    _import_member(stream, archive, member, f"vllm-{version}/", path)
         except (tarfile.TarError, EOFError) as fault:
             raise OverlayError(f"{path}: cannot be unpacked: {fault}: delete it") from fault
         stream.write(b"done\n")

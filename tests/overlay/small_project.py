@@ -8,6 +8,7 @@ has to come out the same.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import io
 import os
@@ -113,6 +114,12 @@ class Project:
         series.write_text(series.read_text() + file + "\n")
         return file
 
+    def add_version(self, version: str, base: Mapping[str, Content]) -> None:
+        """Pin another version's source distribution, which is in the cache already."""
+        others = [entry for entry in self.pin.versions if entry.version != version]
+        entry = _cached(base, version)
+        self.pin = dataclasses.replace(self.pin, versions=(*others, entry))
+
     def edit(self, file: str, old: str | bytes, new: str | bytes) -> None:
         """Replace bytes of a patch file; they have to be there."""
         old = old.encode() if isinstance(old, str) else old
@@ -199,22 +206,26 @@ def sdist(base: Mapping[str, Content], version: str = "0.32.0") -> bytes:
     return stream.getvalue()
 
 
+def _cached(base: Mapping[str, Content], version: str) -> Artifact:
+    """A source distribution that is in the cache already."""
+    data = sdist(base, version)
+    digest = hashlib.sha256(data).hexdigest()
+    artifact = Artifact("vllm", version, f"vllm-{version}.tar.gz", digest)
+    folder = cache_dir() / digest
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / artifact.file).write_bytes(data)
+    return artifact
+
+
 def _pin(base: Mapping[str, Content]) -> Pin:
     """A pin whose source distribution is in the cache already."""
-    data = sdist(base)
-    digest = hashlib.sha256(data).hexdigest()
-    file = "vllm-0.32.0.tar.gz"
-    folder = cache_dir() / digest
-    folder.mkdir(parents=True)
-    (folder / file).write_bytes(data)
-    source = Artifact("vllm", "0.32.0", file, digest)
     other = Artifact("other", "1.0", "other-1.0-py3-none-any.whl", "0" * 64)
     return Pin(
         release=1,
         version="0.32.0",
         tag="v0.32.0",
         commit="0" * 9,
-        sdist=source,
+        sdist=_cached(base, "0.32.0"),
         wheel=other,
         torch="2.13.0",
         torch_headers=other,
