@@ -147,7 +147,7 @@ def main() -> None:
         sys.exit("error: no NVIDIA GPU found; Marlin runs on nothing else")
     if args.stock_site and not (args.stock_site / "vllm" / "__init__.py").is_file():
         sys.exit(f"error: {args.stock_site} holds no vllm/: unpack the official wheel there")
-    if PATCHED != (args.path == "ours"):
+    if (args.path == "ours") != PATCHED:
         sys.exit(f"error: the vLLM for path {args.path} is {'' if PATCHED else 'not '}patched")
     rows = list(measure(args.path))
     if args.stock_site:
