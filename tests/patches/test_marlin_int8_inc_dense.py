@@ -46,6 +46,7 @@ def test_input_dtype(
         backend="auto",
         is_gptq=packing == "gptq",
         is_awq=packing == "awq",
+        act_int8=False,
     )
     method = INCWna16Scheme().get_linear_method(None, None, name, config)
     assert method.scheme.linear_method.input_dtype == dtype

@@ -46,7 +46,12 @@ def awq(name: str) -> object:
 
 def inc(name: str, packing: str) -> object:
     config = SimpleNamespace(
-        bits=4, sym=packing == "gptq", group_size=128, is_gptq=packing == "gptq", is_awq=True
+        bits=4,
+        sym=packing == "gptq",
+        group_size=128,
+        is_gptq=packing == "gptq",
+        is_awq=True,
+        act_int8=False,
     )
     return INCWna16Scheme().get_moe_method(None, experts_layer(), name, config)
 
