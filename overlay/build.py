@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import argparse
-import fcntl
 import hashlib
 import io
 import json
@@ -15,8 +14,7 @@ import sys
 import tarfile
 import time
 import zipfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -40,6 +38,7 @@ from overlay.extension import Extension
 from overlay.fetch import fetch
 from overlay.files import require_space, sha256, whole_file
 from overlay.git import Git
+from overlay.lock import alone
 from overlay.paths import ROOT, Workspace, cache_dir
 from overlay.pin import Artifact, Pin, load_pin
 from overlay.tree import AppliedSeries
@@ -122,7 +121,7 @@ def run(args: argparse.Namespace, workspace: Workspace) -> None:
     if args.full:
         full.build(pin, workspace.tree, dist, workspace.work, archs, args.jobs, args.dry_run)
         return
-    with _alone(workspace):
+    with alone(workspace.work / "build.lock", "build"):
         wheel, fresh = build_wheel(pin, series, workspace, archs, args.jobs)
     rows = [
         ("wheel", str(wheel.relative_to(workspace.root))),
@@ -157,7 +156,7 @@ def build_wheel(
     if found:
         return found, False
     official = fetch(pin.wheel)
-    for left in stamp.parent.glob(".*.part"):  # of a run that was killed
+    for left in [*stamp.parent.glob(".*.part"), *dist.glob(".*.part")]:  # of a killed run
         left.unlink()
     built = None
     if _blob(series.head, extension.DEFINITION, workspace) is not None:
@@ -173,7 +172,9 @@ def build_wheel(
         draft.unlink()
         raise OverlayError(f"the wheel is not right: {'; '.join(report.faults)}")
     dist.mkdir(exist_ok=True)
-    wheel = Path(shutil.move(draft, dist / draft.name))
+    wheel = dist / draft.name
+    with whole_file(wheel) as part:  # dist/ may be on another disk
+        shutil.move(draft, part)
     for old in dist.glob(f"vllm-{pin.wheel_version}-*.whl"):
         if old != wheel:
             old.unlink()
@@ -252,19 +253,6 @@ def assemble(
     del info["RECORD"]
     added.update({old.dist_info + name: data for name, data in info.items()})
     return WheelWriter(official, target).write(workspace.work / "build", added, gone)
-
-
-@contextmanager
-def _alone(workspace: Workspace) -> Iterator[None]:
-    """Hold .work/build; a second build waits. The lock goes with its process."""
-    workspace.work.mkdir(exist_ok=True)
-    with (workspace.work / "build.lock").open("w") as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            print("Waiting for another build ...", file=sys.stderr, flush=True)
-            fcntl.flock(stream, fcntl.LOCK_EX)
-        yield
 
 
 def _sources(commit: str, workspace: Workspace) -> dict[str, bytes]:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import re
 import shutil
@@ -21,6 +20,7 @@ from packaging.utils import parse_wheel_filename
 
 from overlay.errors import OverlayError
 from overlay.files import sha256
+from overlay.lock import alone, held
 from overlay.paths import cache_dir
 from overlay.pin import Artifact
 
@@ -67,8 +67,7 @@ def _is_there(artifact: Artifact, path: Path) -> bool:
 @contextmanager
 def _cache_locked() -> Iterator[None]:
     cache_dir().mkdir(parents=True, exist_ok=True)
-    with (cache_dir() / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with alone(cache_dir() / "lock", "download"):
         for left in cache_dir().glob(f"{_DRAFT}*"):  # of a run that was killed
             shutil.rmtree(left, ignore_errors=True)
         yield
@@ -94,7 +93,13 @@ def _download(artifact: Artifact, path: Path) -> None:
         # pip draws its progress bar on its standard output, when that is a terminal.
         shown = sys.stderr if sys.stderr.isatty() else subprocess.DEVNULL
         result = subprocess.run(
-            command, env=env, stdout=shown, stderr=subprocess.PIPE, text=True, errors="replace"
+            command,
+            env=env,
+            stdout=shown,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            pass_fds=held(),
         )
         found = draft / artifact.file
         if result.returncode or not found.is_file():

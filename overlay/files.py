@@ -70,6 +70,19 @@ def make_folder(target: Path, fill: Callable[[Path], None]) -> None:
             shutil.rmtree(draft, ignore_errors=True)
 
 
+def remove_folder(folder: Path) -> None:
+    """Remove a folder and what is in it, which a program of a killed run may still be writing."""
+    while True:
+        try:
+            shutil.rmtree(folder)
+            return
+        except FileNotFoundError:
+            return
+        except OSError as fault:
+            if fault.errno != errno.ENOTEMPTY:
+                raise
+
+
 def require_space(folder: Path, needed: int) -> None:
     """Raise OverlayError when the disk of `folder`, which need not exist, has fewer bytes free."""
     place = folder.absolute()

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from overlay.errors import OverlayError, UsageError
+from overlay.lock import held
 
 IDENTITY = "ternary-vllm overlay <overlay@ternary-vllm.invalid>"
 DATE = "1767225600 +0000"  # of every commit that names no day of its own: 2026-01-01
@@ -101,6 +102,7 @@ class Git:
                 capture_output=True,
                 env=environment(),
                 cwd=self.tree,
+                pass_fds=held(),
             )
         except FileNotFoundError as fault:
             raise missing(self.tree) from fault
@@ -151,6 +153,7 @@ class Git:
                 stderr=words,
                 env=environment(),
                 cwd=self.tree,
+                pass_fds=held(),
             )
             assert process.stdin is not None
             try:

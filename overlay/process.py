@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from overlay.errors import OverlayError
+from overlay.lock import held
 
 _TAIL_LINES = 40
 
@@ -49,6 +50,7 @@ def run(
             text=True,
             errors="replace",
             check=False,
+            pass_fds=held(),
         )
     except OSError as fault:
         raise OverlayError(f"{what}: cannot run {words[0]}: {fault.strerror}") from fault

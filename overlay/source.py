@@ -15,7 +15,7 @@ from typing import IO, Any
 
 from overlay.errors import OverlayError, UsageError
 from overlay.fetch import fetch
-from overlay.files import no_space_is_an_error
+from overlay.files import no_space_is_an_error, remove_folder
 from overlay.git import CONFIG, DATE, IDENTITY, Git
 from overlay.paths import Workspace
 from overlay.pin import Pin
@@ -70,8 +70,7 @@ def clean_up(workspace: Workspace) -> None:
     if old.exists() and not workspace.tree.exists():  # killed between its two renames
         old.rename(workspace.tree)
     for folder in (old, workspace.work / _NEW):
-        if folder.exists():
-            shutil.rmtree(folder)
+        remove_folder(folder)
 
 
 def mismatch(git: Git, pin: Pin) -> str:

@@ -61,6 +61,9 @@ def move(git: Git, old: Record, new: Record) -> None:
 
     The branch is the old one or the new one at any moment. What git refuses is taken back.
     """
+    for lock in (git.dir / name for name in _LOCKS):
+        if lock.exists():
+            raise OverlayError(f"{lock}: another git is at work, or was killed: then remove it")
     journal = git.dir / "overlay" / "journal.json"
     _write(journal, {"old": asdict(old), "new": asdict(new)})
     try:
@@ -90,6 +93,9 @@ def recover(git: Git) -> None:
 
     Raises OverlayError when a file was changed since by someone else.
     """
+    # Of a git that was killed; the rest of its locks may be those of a person's own commands.
+    for left in [*(git.dir / "refs" / "overlay").rglob("*.lock"), git.dir / "overlay/marks.lock"]:
+        left.unlink(missing_ok=True)
     journal = git.dir / "overlay" / "journal.json"
     if not journal.exists():
         return

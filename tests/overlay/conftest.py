@@ -7,6 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from killing import KILLS
 from small_build import TOOLCHAIN, SmallBuild
 from small_project import Project
 
@@ -29,3 +30,10 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SmallBuild:
     monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
     monkeypatch.setattr(compiler, "prepare", lambda pin: TOOLCHAIN)
     return SmallBuild(tmp_path / "small")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many runs were killed, and of what."""
+    if KILLS:
+        each = ", ".join(f"{what} {count}" for what, count in KILLS.items())
+        terminalreporter.write_line(f"killed with SIGKILL: {KILLS.total()} runs ({each})")

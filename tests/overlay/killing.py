@@ -1,67 +1,128 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
-"""Killing a run at a chosen moment: a child process that SIGKILL ends at its nth traced line."""
+"""Killing a run at a chosen moment: a child process that SIGKILL ends.
+
+Two kinds of moments: before the nth call that changes a file or starts a program, where only the
+tool dies and a program that it started lives on; and after a part of the time a run takes, where
+the programs it started die too, in the middle of what they write.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
 import sys
+import time
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
-TRACED = ("store.py", "swap.py", "git.py", "files.py", "export.py", "source.py")
+# What was killed, by the name of the test: printed at the end of a test run.
+KILLS: Counter[str] = Counter()
+
+# C functions that change a file, or start a program that does; `close` and `__exit__` write what
+# is buffered.
+_CHANGING = frozenset(
+    (
+        "open", "write", "close", "__exit__", "truncate", "rename", "replace", "unlink", "rmdir",
+        "mkdir", "symlink", "chmod", "fork_exec", "flock", "sendfile",
+    )
+)  # fmt: skip
+# Where such functions are called for pipes.
+_PIPES = ("subprocess.py", "contextlib.py")
 
 
-def killed_at(moment: int, work: Callable[[], object]) -> bool:
-    """Run `work` in a child killed at its nth line in the traced modules.
+def kills(
+    test: str, work: Callable[[], object], reset: Callable[[], None], calls: int, times: int
+) -> Iterator[str]:
+    """Kill `work` at about `calls` of its changing calls and after `times` parts of its time.
 
-    Returns False when the work ended before that moment.
+    Each moment is yielded, in words, after the kill; `reset` undoes a try. `work` may have ended
+    before the kill came: what is there then is the work's result.
     """
+    start = time.monotonic()
+    last = _ended(lambda: _count(work))
+    duration = time.monotonic() - start
+    reset()
+    for moment in {1 + number * last // calls for number in range(min(calls, last))}:
+        KILLS[test] += _ended(lambda moment=moment: _until_call(moment, work)) == -signal.SIGKILL
+        yield f"call {moment} of {last}"
+        reset()
+    for number in range(1, times + 1):
+        seconds = duration * number / times
+        KILLS[test] += _ended(lambda s=seconds: _until_time(s, work)) == -signal.SIGKILL
+        yield f"after {seconds:.4f} s"
+        reset()
+
+
+def _ended(work: Callable[[], int]) -> int:
+    """Run `work` in a child: the number it returns (up to 4 digits), or the signal, negative."""
     sys.stdout.flush()
+    read, write = os.pipe()
     child = os.fork()
     if child == 0:
-        _work_until(moment, work)
+        code = 1
+        try:
+            os.write(write, b"%d" % work())
+            code = 0
+        except BaseException:
+            sys.setprofile(None)
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    os.close(write)
+    with os.fdopen(read) as stream:
+        text = stream.read()
     status = os.waitpid(child, 0)[1]
     if os.WIFSIGNALED(status):
-        assert os.WTERMSIG(status) == signal.SIGKILL
-        return True
+        return -os.WTERMSIG(status)
     assert os.WEXITSTATUS(status) == 0
-    return False
+    return int(text)
 
 
-def moments(limit: int, work: Callable[[], object], reset: Callable[[], None]) -> Iterator[int]:
-    """About `limit` moments spread over the whole of `work`; `reset` undoes a try."""
-    last = 1
-    while killed_at(last, work):
-        last *= 2
-        reset()
-    reset()
-    yield from range(1, last, max(last // limit, 1))
+def _changes(frame: FrameType, event: str, called: Any) -> bool:
+    if event != "c_call" or called.__name__ not in _CHANGING:
+        return False
+    return called.__name__ == "fork_exec" or not frame.f_code.co_filename.endswith(_PIPES)
 
 
-def _work_until(moment: int, work: Callable[[], object]) -> None:
-    lines = 0
+def _count(work: Callable[[], object]) -> int:
+    """How many changing calls the work makes."""
+    count = 0
 
-    def trace(frame: FrameType, event: str, argument: Any) -> Any:
-        nonlocal lines
-        if not frame.f_code.co_filename.endswith(TRACED):
-            return None
-        if event == "line":
-            lines += 1
-            if lines == moment:
+    def profile(frame: FrameType, event: str, called: Any) -> None:
+        nonlocal count
+        count += _changes(frame, event, called)
+
+    sys.setprofile(profile)
+    work()
+    sys.setprofile(None)
+    return count
+
+
+def _until_call(moment: int, work: Callable[[], object]) -> int:
+    """Work until the nth changing call."""
+    count = 0
+
+    def profile(frame: FrameType, event: str, called: Any) -> None:
+        nonlocal count
+        if _changes(frame, event, called):
+            count += 1
+            if count == moment:
                 os.kill(os.getpid(), signal.SIGKILL)
-        return trace
 
-    code = 1
-    try:
-        sys.settrace(trace)
-        work()
-        code = 0
-    except BaseException:
-        sys.settrace(None)
-        traceback.print_exc()
-    finally:
-        os._exit(code)
+    sys.setprofile(profile)
+    work()
+    return 0
+
+
+def _until_time(seconds: float, work: Callable[[], object]) -> int:
+    """Work until the time is over; all programs that were started die with it."""
+    os.setpgid(0, 0)
+    signal.signal(signal.SIGALRM, lambda *_: os.killpg(0, signal.SIGKILL))
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    work()
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    return 0

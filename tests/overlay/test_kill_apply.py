@@ -4,7 +4,7 @@
 
 import shutil
 
-from killing import killed_at, moments
+from killing import kills
 from small_project import Project, numbered
 
 from overlay.git import Git
@@ -26,9 +26,7 @@ def test_next_apply_repairs(project: Project) -> None:
     assert project.tree_id() == project.model_id()
     heads = {Git(kept).text("rev-parse", "HEAD"), Git(project.tree).text("rev-parse", "HEAD")}
     reset()
-    for moment in moments(60, project.apply, reset):
-        if killed_at(moment, project.apply):
-            assert Git(project.tree).text("rev-parse", "HEAD") in heads, moment
-            project.apply()
+    for moment in kills("apply", project.apply, reset, 40, 30):
+        assert Git(project.tree).text("rev-parse", "HEAD") in heads, moment
+        project.apply()
         assert project.state() == wanted, moment
-        reset()

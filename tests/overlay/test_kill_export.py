@@ -4,7 +4,7 @@
 
 import shutil
 
-from killing import killed_at, moments
+from killing import kills
 from small_project import Project, numbered
 
 from overlay.export import export
@@ -31,11 +31,9 @@ def test_old_or_new(project: Project) -> None:
     new = project.patch_files()
     assert len(new) == len(old) + 1
     reset()
-    for moment in moments(60, work, reset):
-        killed = killed_at(moment, work)
-        assert project.patch_files() in ((old, new) if killed else (new,)), moment
+    for moment in kills("export", work, reset, 30, 25):
+        assert project.patch_files() in (old, new), moment
         work()
         assert project.patch_files() == new, moment
         assert not list(project.workspace.root.glob(".patches*")), moment
         project.apply()
-        reset()

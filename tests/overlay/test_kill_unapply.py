@@ -4,7 +4,7 @@
 
 import shutil
 
-from killing import killed_at, moments
+from killing import kills
 from small_project import Project, numbered
 
 from overlay.tree import unapply
@@ -25,8 +25,6 @@ def test_next_unapply_repairs(project: Project) -> None:
         shutil.rmtree(project.tree)
         shutil.copytree(kept, project.tree)
 
-    for moment in moments(40, work, reset):
-        if killed_at(moment, work):
-            work()
+    for moment in kills("unapply", work, reset, 20, 20):
+        work()
         assert project.state() == wanted, moment
-        reset()
