@@ -11,7 +11,13 @@ import sys
 
 from overlay.errors import OverlayError
 
-COMMANDS = ("apply", "unapply", "status", "export", "lint", "manifest", "verify")
+COMMANDS = (
+    "apply", "unapply", "status", "new", "import", "drop", "export", "lint", "manifest", "verify",
+    "clean",
+)  # fmt: skip
+
+# Where the command's name cannot be a module's.
+_MODULES = {"import": "take_in"}
 
 
 def parser(commands: tuple[str, ...] = COMMANDS) -> argparse.ArgumentParser:
@@ -24,7 +30,8 @@ def parser(commands: tuple[str, ...] = COMMANDS) -> argparse.ArgumentParser:
     top.add_argument("--debug", action="store_true", help="show a traceback with an error")
     subparsers = top.add_subparsers(metavar="COMMAND", required=True)
     for command in commands:
-        importlib.import_module(f"overlay.commands.{command}").configure_parser(subparsers)
+        name = _MODULES.get(command, command)
+        importlib.import_module(f"overlay.commands.{name}").configure_parser(subparsers)
     return top
 
 

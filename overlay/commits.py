@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from calendar import timegm
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import strptime
 
@@ -52,22 +52,24 @@ def load(git: Git, commit: str, patches: Sequence[Patch]) -> dict[str, File]:
     return tree
 
 
-def lay(patches: Sequence[Patch], tree: dict[str, File]) -> list[Applied]:
+def lay(patches: Sequence[Patch], tree: Mapping[str, File]) -> list[Applied]:
     """Lay the patches one on the other in memory.
 
     Raises OverlayError naming the first that does not fit; nothing has been written then.
     """
-    tree = dict(tree)
-    result = []
-    for patch in patches:
-        applied = apply_patch(patch.file, patch.files, tree)
-        for path, file in applied.changes.items():
-            if file is None:
-                del tree[path]
-            else:
-                tree[path] = file
-        result.append(applied)
-    return result
+    state = dict(tree)
+    return [lay_one(patch, state) for patch in patches]
+
+
+def lay_one(patch: Patch, tree: dict[str, File]) -> Applied:
+    """Lay a patch over `tree`, which changes; raises OverlayError when it does not fit."""
+    applied = apply_patch(patch.file, patch.files, tree)
+    for path, file in applied.changes.items():
+        if file is None:
+            del tree[path]
+        else:
+            tree[path] = file
+    return applied
 
 
 def build(git: Git, base: str, patches: Sequence[Patch]) -> list[Built]:

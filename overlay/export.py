@@ -5,17 +5,16 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from overlay import store, tree
 from overlay.errors import OverlayError
 from overlay.git import Git
 from overlay.header import Header, from_message
-from overlay.patchfile import parse_patch, read_bytes, read_series, render, series_comment
+from overlay.patchfile import parse_patch, read_bytes, read_series, render, write_series
 from overlay.paths import HERE, Workspace
 from overlay.pin import Pin
-from overlay.swap import swapped
 
 # Every option that changes a byte of the output, whatever git's defaults become.
 _DIFF = (
@@ -54,8 +53,8 @@ def export(pin: Pin, workspace: Workspace = HERE, check: bool = False) -> Export
         if facts.problem:
             raise OverlayError(f".work/vllm {facts.problem}")
         tree.require_settled(facts, "export")
-        commits = _commits(git, facts.base)
-        wanted = {file: _patch(git, commit, file) for commit, file in _names(git, commits).items()}
+        rendered = render_commits(git, facts.base, "HEAD")
+        wanted = {patch.file: patch.data for patch in rendered}
         old = read_series(workspace.patches)
         found = {file: read_bytes(workspace.patches, file) for file in old}
         result = Export(
@@ -68,20 +67,48 @@ def export(pin: Pin, workspace: Workspace = HERE, check: bool = False) -> Export
             return result
         if list(found.items()) != list(wanted.items()):
             _refuse_loss(facts.record, found)
-            _write(workspace.patches, old, wanted)
-        entries = [
-            store.Entry(file, hashlib.sha256(data).hexdigest(), commit)
-            for commit, (file, data) in zip(commits, wanted.items(), strict=True)
-        ]
-        record = store.Record(facts.head, tuple(entries))
+            write_series(workspace.patches, old, wanted)
+        record = record_of(facts.head, rendered)
         if record != facts.record:
             store.write_record(git, record)
         return result
 
 
-def _commits(git: Git, base: str) -> list[str]:
+@dataclass(frozen=True)
+class Rendered:
+    """A commit as the patch file it is written to."""
+
+    commit: str
+    file: str
+    data: bytes
+
+
+def render_commits(git: Git, base: str, head: str) -> list[Rendered]:
+    """The patch files of the commits from `base` to `head`, numbered from 1.
+
+    Raises OverlayError for a commit that cannot be a patch.
+    """
+    names = _names(git, _commits(git, base, head))
+    return [Rendered(commit, file, _patch(git, commit, file)) for commit, file in names.items()]
+
+
+def topics(git: Git, base: str, head: str) -> list[str]:
+    """The names of the patches that the commits from `base` to `head` are."""
+    return [_header(git, commit)[0] for commit in _commits(git, base, head)]
+
+
+def record_of(head: str, rendered: Sequence[Rendered]) -> store.Record:
+    """The record of a branch whose commits stand in patches/."""
+    entries = [
+        store.Entry(patch.file, hashlib.sha256(patch.data).hexdigest(), patch.commit)
+        for patch in rendered
+    ]
+    return store.Record(head, tuple(entries))
+
+
+def _commits(git: Git, base: str, head: str) -> list[str]:
     """The commits above the pristine one, oldest first; they have to form a line."""
-    lines = git.text("rev-list", "--reverse", "--parents", f"{base}..HEAD").splitlines()
+    lines = git.text("rev-list", "--reverse", "--parents", f"{base}..{head}").splitlines()
     parent = base
     for line in lines:
         commit, *parents = line.split()
@@ -91,7 +118,7 @@ def _commits(git: Git, base: str) -> list[str]:
                 "line on top of the pristine one, without merges: rebase them"
             )
         parent = commit
-    if git.resolve("HEAD") != parent:
+    if git.resolve(head) != parent:
         raise OverlayError("HEAD is not on top of the pristine commit: rebase your commits on it")
     return [line.split()[0] for line in lines]
 
@@ -129,7 +156,9 @@ def _patch(git: Git, commit: str, file: str) -> bytes:
     diff = git.run(*_DIFF, commit)
     title = git.text("show", "-s", "--format=%s", commit)
     if not diff:
-        raise OverlayError(f"commit {commit[:12]} ({title}) changes nothing: drop it")
+        raise OverlayError(
+            f"commit {commit[:12]} ({title}) changes nothing: amend it with a change, or drop it"
+        )
     try:
         data = render(_header(git, commit)[1], diff)
         parse_patch(file, data)
@@ -147,16 +176,3 @@ def _refuse_loss(record: store.Record, found: dict[str, bytes]) -> None:
                 f"{file} is not in .work/vllm as it is in patches/, and would be lost: apply it "
                 "first, or take it out of patches/series"
             )
-
-
-def _write(folder: Path, old: list[str], wanted: dict[str, bytes]) -> None:
-    comment = series_comment(folder)
-    with swapped(folder) as new:
-        for file in old:
-            if file not in wanted:
-                (new / file).unlink()
-        for file, data in wanted.items():
-            path = new / file
-            if not path.exists() or path.read_bytes() != data:
-                path.write_bytes(data)
-        (new / "series").write_text(comment + "".join(f"{file}\n" for file in wanted))

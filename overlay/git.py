@@ -9,7 +9,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,6 +117,24 @@ class Git:
         result = self.result("cat-file", "blob", f"{commit}:{path}")
         return result.stdout if result.returncode == 0 else None
 
+    def blobs(self, commit: str, paths: Sequence[str]) -> dict[str, bytes | None]:
+        """`blob` for many files at once."""
+        names = "".join(f"{commit}:{path}\n" for path in paths)
+        data = self.run("cat-file", "--batch", data=names.encode(errors="surrogateescape"))
+        result: dict[str, bytes | None] = {}
+        position = 0
+        for path in paths:
+            end = data.index(b"\n", position)
+            fields = data[position:end].split(b" ")
+            position = end + 1
+            result[path] = None
+            if fields[-1] != b"missing":
+                size = int(fields[-1])
+                if fields[-2] == b"blob":
+                    result[path] = data[position : position + size]
+                position += size + 1
+        return result
+
     def _command(self) -> list[str]:
         command = ["git", f"--git-dir={self.dir}", f"--work-tree={self.tree}"]
         for key, value in _SETTINGS.items():
@@ -132,10 +150,18 @@ class Git:
         (self.dir / "info" / "attributes").write_text(_ATTRIBUTES)
         (self.dir / "overlay").mkdir()
 
-    def commit_tree(self, tree: str, message: str) -> str:
-        """Make a commit without parents, the same one each time; return its id."""
-        people = f"author {IDENTITY} {DATE}\ncommitter {IDENTITY} {DATE}\n"
-        data = f"tree {tree}\n{people}\n{message}".encode()
+    def commit_tree(
+        self,
+        tree: str,
+        message: str,
+        parents: Sequence[str] = (),
+        author: str = f"{IDENTITY} {DATE}",
+    ) -> str:
+        """Make a commit, the same one each time; return its id. `author` is person and date."""
+        date = author.rpartition("> ")[2]
+        lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents)]
+        lines += [f"author {author}", f"committer {IDENTITY} {date}"]
+        data = "\n".join([*lines, "", message]).encode()
         return self.run("hash-object", "-t", "commit", "-w", "--stdin", data=data).decode().strip()
 
     @contextmanager

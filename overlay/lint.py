@@ -19,7 +19,7 @@ from overlay.probe import parse_probe
 
 KINDS = ("feature", "fix", "backport", "local")
 
-_REQUIRED = (
+REQUIRED = (
     "Subject", "Description", "Origin", "Forwarded", "Author", "Last-Update", "Kind",
     "Retires-When", "Test",
 )  # fmt: skip
@@ -95,7 +95,7 @@ def _header(patch: Patch, earlier: list[str], root: Path) -> Iterator[str]:
         if field not in FIELDS and not field.startswith("X-"):
             near = difflib.get_close_matches(field, FIELDS, 1)
             yield fault(field, f"no such field{f': is it {near[0]}?' if near else ''}")
-    for field in _REQUIRED:
+    for field in REQUIRED:
         if field not in header.fields:
             yield f"{patch.file}:1: {field}: is missing"
     for field in header.fields:

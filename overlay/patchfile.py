@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from overlay.diff import FilePatch, parse_diff
 from overlay.errors import OverlayError, UsageError
 from overlay.header import Header, parse_header
+from overlay.swap import swapped
 
 _FILE = re.compile(r"(\d{4})-([a-z0-9]+(?:-[a-z0-9]+)*)\.patch")
 _SUMMARY = re.compile(
@@ -163,6 +165,20 @@ def read_bytes(folder: Path, file: str) -> bytes:
         ) from None
     except OSError as fault:
         raise UsageError(f"{file}: {fault.strerror}") from fault
+
+
+def write_series(folder: Path, old: Iterable[str], wanted: Mapping[str, bytes]) -> None:
+    """Replace the series of patches/ by other files, all at once; `old` are those that may go."""
+    comment = series_comment(folder)
+    with swapped(folder) as new:
+        for file in old:
+            if file not in wanted:
+                (new / file).unlink(missing_ok=True)
+        for file, data in wanted.items():
+            path = new / file
+            if not path.exists() or path.read_bytes() != data:
+                path.write_bytes(data)
+        (new / "series").write_text(comment + "".join(f"{file}\n" for file in wanted))
 
 
 def read_all(folder: Path) -> list[Patch]:

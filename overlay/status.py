@@ -8,7 +8,7 @@ import hashlib
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from overlay import store, tree
+from overlay import store, switch, tree
 from overlay.commits import load
 from overlay.git import Git
 from overlay.match import File, hunks_present
@@ -43,6 +43,10 @@ def status(pin: Pin, workspace: Workspace = HERE) -> Status:
 
     Repairs what a killed run left; changes nothing else.
     """
+    git = Git(workspace.tree)
+    if store.interrupted(git) or switch.interrupted(git):
+        with tree.opened(workspace):
+            pass  # repaired as it was opened
     series = read_series(workspace.patches)
     hashes = {
         file: hashlib.sha256(read_bytes(workspace.patches, file)).hexdigest() for file in series
@@ -50,10 +54,6 @@ def status(pin: Pin, workspace: Workspace = HERE) -> Status:
     if not workspace.tree.exists():
         listed = tuple(PatchStatus(file, "not applied") for file in series)
         return Status("absent", "nothing is imported yet: ./apply_patches.py apply", listed)
-    git = Git(workspace.tree)
-    if store.interrupted(git):
-        with tree.opened(workspace):
-            pass  # repaired as it was opened
     facts = tree.inspect(git, pin)
     entries = {entry.file: entry for entry in facts.record.patches}
     standing = {
@@ -93,6 +93,8 @@ def _state(facts: tree.Facts, hashes: dict[str, str]) -> tuple[str, str]:
         return ("applied", f"{len(found)} patches") if found else ("pristine", "no patches")
     if not found:
         return "pristine", f"{len(hashes)} patches to apply"
+    if set(found) < set(hashes.items()):
+        return "partial", f"{len(found)} of {len(hashes)} patches: apply puts on the rest"
     return "partial", "patches/ has changed since they were applied: apply"
 
 

@@ -47,7 +47,7 @@ def read_record(git: Git, base: str) -> Record:
         data = json.loads((git.dir / "overlay" / "record.json").read_bytes())
     except FileNotFoundError:
         return Record(base, ())
-    return _record(data)
+    return parse_record(data)
 
 
 def write_record(git: Git, record: Record) -> None:
@@ -56,23 +56,25 @@ def write_record(git: Git, record: Record) -> None:
     git.run("update-ref", APPLIED, record.head)
 
 
-def move(git: Git, old: Record, new: Record) -> None:
+def move(git: Git, old: Record, new: Record, exported: bool = True) -> None:
     """Move branch, record and work tree from one state to another; the work tree is clean.
 
-    The branch is the old one or the new one at any moment. What git refuses is taken back.
+    The branch is the old one or the new one at any moment. What git refuses is taken back. With
+    `exported` false the record stays: what is new on the branch is not in patches/ yet.
     """
     for lock in (git.dir / name for name in _LOCKS):
         if lock.exists():
             raise OverlayError(f"{lock}: another git is at work, or was killed: then remove it")
     journal = git.dir / "overlay" / "journal.json"
-    _write(journal, {"old": asdict(old), "new": asdict(new)})
+    _write(journal, {"old": asdict(old), "new": asdict(new), "exported": exported})
     try:
         git.run("update-ref", "-m", "overlay", BRANCH, new.head, old.head)
     except OverlayError:
         journal.unlink()
         raise
     try:
-        write_record(git, new)
+        if exported:
+            write_record(git, new)
         # A copied checkout has other inodes than the index remembers, which read-tree refuses.
         git.run("update-index", "-q", "--refresh")
         git.run("read-tree", "-m", "-u", old.head, new.head)
@@ -100,7 +102,7 @@ def recover(git: Git) -> None:
     if not journal.exists():
         return
     data = json.loads(journal.read_bytes())
-    old, new = _record(data["old"]), _record(data["new"])
+    old, new = parse_record(data["old"]), parse_record(data["new"])
     for name in _LOCKS:
         (git.dir / name).unlink(missing_ok=True)
     target = new if git.resolve(BRANCH) == new.head else old
@@ -110,7 +112,8 @@ def recover(git: Git) -> None:
             f"git -C {git.tree} reset --hard {old.head[:12]}, then again"
         )
     _follow(git, old.head, new.head, target.head)
-    write_record(git, target)
+    if data.get("exported", True):
+        write_record(git, target)
     journal.unlink()
 
 
@@ -155,7 +158,8 @@ def _prune(folder: Path, root: Path) -> None:
         folder = folder.parent
 
 
-def _record(data: dict[str, Any]) -> Record:
+def parse_record(data: dict[str, Any]) -> Record:
+    """A record from what JSON holds of it."""
     return Record(data["head"], tuple(Entry(**entry) for entry in data["patches"]))
 
 

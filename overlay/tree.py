@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from overlay import commits, source, store
+from overlay import commits, source, store, switch
 from overlay.errors import OverlayError
 from overlay.git import Git
+from overlay.leave_out import leave_out
 from overlay.lock import locked
 from overlay.match import Offset
 from overlay.patchfile import Patch, read_all
@@ -54,11 +55,15 @@ class Change:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What `apply` did: whether the tree moved, and the hunks that fitted at another line."""
+    """What `apply` did: whether the tree moved, and the hunks that fitted at another line.
+
+    `left_out` says why, by name, for each patch that was left out.
+    """
 
     series: AppliedSeries
     moved: bool
     offsets: list[tuple[str, Offset]]
+    left_out: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -88,17 +93,22 @@ def apply(pin: Pin, workspace: Workspace = HERE) -> AppliedSeries:
 
 
 def apply_series(
-    pin: Pin, workspace: Workspace = HERE, source_of: str | None = None, anew: bool = False
+    pin: Pin,
+    workspace: Workspace = HERE,
+    source_of: str | None = None,
+    anew: bool = False,
+    without: Collection[str] = (),
 ) -> Outcome:
     """`apply`, from a git checkout or URL when `source_of` names one.
 
-    `anew` imports the source again even when there is a tree.
+    `anew` imports the source again even when there is a tree; the patches named in `without` are
+    left out, with those that need them.
     """
     with opened(workspace):
         git = Git(workspace.tree)
         if workspace.tree.exists():
             facts = inspect(git, pin)
-            _refuse_work(facts, "apply")
+            refuse_work(facts, "apply")
             if facts.problem and not (anew or source_of):
                 raise OverlayError(
                     f".work/vllm {facts.problem}: `./apply_patches.py apply --anew` replaces it"
@@ -110,17 +120,21 @@ def apply_series(
                 if replaces:  # only by one that the series fits
                     commits.lay(patches, commits.load(new_tree, source.PRISTINE, patches))
         facts = inspect(git, pin)
+        left_out: dict[str, str] = {}
+        if without:
+            rest = leave_out(patches, without, commits.load(git, facts.base, patches))
+            patches, left_out = list(rest.kept), rest.gone
         wanted = [(patch.file, patch.sha256) for patch in patches]
         record = facts.record
         if [(entry.file, entry.sha256) for entry in record.patches] == wanted:
-            return Outcome(_series(facts.base, record, patches), False, [])
+            return Outcome(_series(facts.base, record, patches), False, [], left_out)
         built = commits.build(git, facts.base, patches)
         entries = [store.Entry(b.patch.file, b.patch.sha256, b.commit) for b in built]
         new = store.Record(built[-1].commit if built else facts.base, tuple(entries))
-        _refuse_obstacles(git, record.head, new.head)
+        refuse_obstacles(git, record.head, new.head)
         store.move(git, record, new)
         offsets = [(b.patch.file, offset) for b in built for offset in b.applied.offsets]
-        return Outcome(_series(facts.base, new, patches), True, offsets)
+        return Outcome(_series(facts.base, new, patches), True, offsets, left_out)
 
 
 def unapply(pin: Pin, workspace: Workspace = HERE) -> bool:
@@ -129,11 +143,11 @@ def unapply(pin: Pin, workspace: Workspace = HERE) -> bool:
         git = Git(workspace.tree)
         require_tree(workspace)
         facts = inspect(git, pin)
-        _refuse_work(facts, "unapply")
+        refuse_work(facts, "unapply")
         new = store.Record(facts.base, ())
         if facts.record == new:
             return False
-        _refuse_obstacles(git, facts.head, new.head)
+        refuse_obstacles(git, facts.head, new.head)
         store.move(git, facts.record, new)
         return True
 
@@ -141,16 +155,21 @@ def unapply(pin: Pin, workspace: Workspace = HERE) -> bool:
 def require_clean_applied(pin: Pin, workspace: Workspace = HERE) -> AppliedSeries:
     """The series as applied; raises OverlayError when the tree is in any other state."""
     with opened(workspace):
-        require_tree(workspace)
-        facts = inspect(Git(workspace.tree), pin)
-        if facts.problem:
-            raise OverlayError(f".work/vllm {facts.problem}")
-        _refuse_work(facts, "this")
-        patches = read_all(workspace.patches)
-        found = [(entry.file, entry.sha256) for entry in facts.record.patches]
-        if found != [(patch.file, patch.sha256) for patch in patches]:
-            raise OverlayError(".work/vllm is not the series in patches/: ./apply_patches.py apply")
-        return _series(facts.base, facts.record, patches)
+        return applied_series(pin, workspace)
+
+
+def applied_series(pin: Pin, workspace: Workspace, command: str = "this") -> AppliedSeries:
+    """`require_clean_applied` for a caller that holds the workspace's lock."""
+    require_tree(workspace)
+    facts = inspect(Git(workspace.tree), pin)
+    if facts.problem:
+        raise OverlayError(f".work/vllm {facts.problem}")
+    refuse_work(facts, command)
+    patches = read_all(workspace.patches)
+    found = [(entry.file, entry.sha256) for entry in facts.record.patches]
+    if found != [(patch.file, patch.sha256) for patch in patches]:
+        raise OverlayError(".work/vllm is not the series in patches/: ./apply_patches.py apply")
+    return _series(facts.base, facts.record, patches)
 
 
 def changed_files(base: str, head: str, workspace: Workspace = HERE) -> list[Change]:
@@ -170,7 +189,9 @@ def opened(workspace: Workspace) -> Iterator[None]:
         finish_swap(workspace.patches)
         source.clean_up(workspace)
         if workspace.tree.exists():
-            store.recover(Git(workspace.tree))
+            git = Git(workspace.tree)
+            store.recover(git)
+            switch.recover(git, workspace)
         yield
 
 
@@ -209,7 +230,8 @@ def require_settled(facts: Facts, command: str) -> None:
         )
 
 
-def _refuse_work(facts: Facts, command: str) -> None:
+def refuse_work(facts: Facts, command: str) -> None:
+    """Raise OverlayError when the tree holds work that patches/ has not."""
     require_settled(facts, command)
     if facts.unexported:
         raise OverlayError(
@@ -218,7 +240,7 @@ def _refuse_work(facts: Facts, command: str) -> None:
         )
 
 
-def _refuse_obstacles(git: Git, old: str, new: str) -> None:
+def refuse_obstacles(git: Git, old: str, new: str) -> None:
     """Refuse when a file that git does not know, an ignored one, is where a new one goes."""
     for change in _changed(git, old, new):
         if change.status != "A":

@@ -15,7 +15,7 @@ def configure_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentPar
     parser = subparsers.add_parser(
         "apply",
         help="make .work/vllm the pinned source with the series applied; again: no change",
-        epilog="example: ./apply_patches.py apply --source ~/src/vllm",
+        epilog="example: ./apply_patches.py apply --without marlin-int8-report",
     )
     parser.add_argument(
         "--source",
@@ -25,18 +25,24 @@ def configure_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentPar
     parser.add_argument(
         "--anew", action="store_true", help="import the source again, in place of the tree there is"
     )
+    parser.add_argument(
+        "--without", metavar="NAME", action="append", default=[],
+        help="leave a patch out, with those that need it (may be given more than once)",
+    )  # fmt: skip
     parser.set_defaults(execute=execute)
 
 
 def execute(args: argparse.Namespace) -> int:
     """Apply; print what was done and which hunks fitted at another line."""
     pin = load_pin()
-    outcome = apply_series(pin, source_of=args.source, anew=args.anew)
+    outcome = apply_series(pin, source_of=args.source, anew=args.anew, without=args.without)
     for file, offset in outcome.offsets:
         print(
             f"{file}:{offset.patch_line}: {offset.path}: fits at line {offset.found}, not "
             f"{offset.said}: `export` rewrites it"
         )
+    for name, reason in outcome.left_out.items():
+        print(f"left out: {name}: {reason}")
     count = len(outcome.series.patches)
     done = "applied" if outcome.moved else "no change:"
     print(f".work/vllm: vLLM {pin.version}, {done} {count} patch{'es' * (count != 1)}")

@@ -43,7 +43,7 @@ def foreign(project: Project) -> None:
     ("make", "words"),
     [
         (merge, "without merges"),
-        (empty, "changes nothing: drop it"),
+        (empty, "changes nothing: amend it"),
         (binary, "a binary patch"),
         (same_name, "both have the name same"),
         (foreign, "does not follow"),
