@@ -106,7 +106,11 @@ def parse_diff(file: str, data: bytes, first: int) -> tuple[FilePatch, ...]:
         parsed = unidiff.PatchSet(source)
     except UnidiffParseError as error:
         words = str(error).split(":")[0].strip()
-        raise fault(source.read, f"{words[:1].lower()}{words[1:]}: cut short or edited") from error
+        above = [line for line in lines[: source.read - 1] if line.startswith("diff --git ")]
+        path = _said(above[-1][:-1]) if above else ""
+        raise fault(
+            source.read, f"{path}{words[:1].lower()}{words[1:]}: cut short or edited"
+        ) from error
     _check_lines(parsed, lines, first, fault)
     patches = tuple(_file_patch(entry, fault) for entry in parsed)
     seen: dict[str, int] = {}
@@ -123,6 +127,7 @@ def _check_lines(parsed: unidiff.PatchSet, lines: list[str], first: int, fault: 
     """Refuse lines that unidiff skips: everything outside the hunks has to be known."""
     body = {line.diff_line_no for entry in parsed for hunk in entry for line in hunk}
     entry = -1
+    path = ""
     for number, line in enumerate(lines[first - 1 :], first):
         if number in body:
             continue
@@ -131,10 +136,11 @@ def _check_lines(parsed: unidiff.PatchSet, lines: list[str], first: int, fault: 
             raise fault(number, "the line ends in CRLF: save the patch with LF")
         if text.startswith("diff --git "):
             entry += 1
+            path = _said(text)
         elif _BINARY.match(text):
-            raise fault(number, "a binary patch: the series is text only")
+            raise fault(number, f"{path}a binary patch: the series is text only")
         elif _RENAME.match(text):
-            raise fault(number, "a rename or copy: make the diff with --no-renames")
+            raise fault(number, f"{path}a rename or copy: make the diff with --no-renames")
         elif entry < 0:
             raise fault(number, f"expected 'diff --git', found {text!r}")
         elif text.startswith("--- "):
@@ -145,7 +151,13 @@ def _check_lines(parsed: unidiff.PatchSet, lines: list[str], first: int, fault: 
             or text == _NO_NEWLINE
             or any(known.fullmatch(text) for known in (_INDEX, _MODE, _HUNK))
         ):
-            raise fault(number, f"not a part of a git diff: {text!r}")
+            raise fault(number, f"{path}not a part of a git diff: {text!r}")
+
+
+def _said(line: str) -> str:
+    """The path that a `diff --git` line gives, as far as it can be told, for a message."""
+    _, found, path = line.encode("latin-1").decode(errors="replace").partition(" b/")
+    return f"{path}: " if found and path.isprintable() else ""
 
 
 def _file_patch(entry: unidiff.PatchedFile, fault: _Fault) -> FilePatch:

@@ -12,14 +12,14 @@ import dataclasses
 import hashlib
 import io
 import os
+import re
 import subprocess
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import pytest
+import command
 
-from overlay.errors import OverlayError
 from overlay.git import Git
 from overlay.header import Header
 from overlay.paths import Workspace, cache_dir
@@ -132,16 +132,27 @@ class Project:
         """Apply the series."""
         return apply(self.pin, self.workspace)
 
-    def refusal(self) -> str:
-        """Apply, which has to be refused with one line and leave the tree as it was."""
+    def command(self, *arguments: str, wrap: tuple[str, ...] = ()) -> tuple[int, str]:
+        """Run the real command: its exit code and what it says as errors."""
+        return command.run(self.workspace.root, self.pin, *arguments, wrap=wrap)
+
+    def refusal(self, file: str = "", path: str = "", arguments: Sequence[str] = ("apply",)) -> str:
+        """Run the real command, which has to be refused: its one line, without `error: `.
+
+        It exits with 1 or 2, names the patch `file` and, with a line, the `path` in it when they
+        are given, and leaves every file as it was, ignored ones and git's own included.
+        """
         if not self.tree.exists():
             self.apply_nothing()
-        before = self.state()
-        with pytest.raises(OverlayError) as caught:
-            self.apply()
-        assert self.state() == before
-        assert "\n" not in str(caught.value)
-        return str(caught.value)
+        before = self.everything()
+        code, words = self.command(*arguments)
+        assert code in (1, 2), words
+        assert self.everything() == before
+        assert words.startswith("error: ") and words.count("\n") == 1, words
+        message = words.removeprefix("error: ").removesuffix("\n")
+        assert message.startswith(f"{file}:" if file else ""), message
+        assert re.match(rf"{file}:\d+: {path}\b" if path else "", message), message
+        return message
 
     def apply_nothing(self) -> None:
         """Import the source with no patch on it."""
@@ -174,6 +185,27 @@ class Project:
             for path in sorted(self.tree.rglob("*"))
             if path.is_file() and ".git" not in path.relative_to(self.tree).parts
         }
+
+    def everything(self) -> dict[str, object]:
+        """What a refused command must not change: all but the tool itself, its lock and drafts."""
+        root = self.workspace.root
+        drafts = {".work/vllm/.git/objects", ".work/vllm/.git/refs/overlay/next"}
+        left_out = {*command.TOOL, *drafts, "pin.yaml", ".work/lock", ".work/venv"}
+        result: dict[str, object] = {}
+        waiting = [root]
+        while waiting:
+            for place in waiting.pop().iterdir():
+                path = place.relative_to(root).as_posix()
+                if path in left_out:
+                    continue
+                if place.is_symlink():
+                    result[path] = place.readlink()
+                elif place.is_dir():
+                    result[path] = "a folder"
+                    waiting.append(place)
+                else:
+                    result[path] = (place.stat().st_mode, place.read_bytes())
+        return result
 
     def tree_id(self, revision: str = "HEAD") -> str:
         """The id of the tree's content at a revision."""

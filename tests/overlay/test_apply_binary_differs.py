@@ -8,4 +8,4 @@ from small_project import Project
 def test_binary_is_named(project: Project) -> None:
     file = project.add_patch("image", {"image.png": b"\x89PNG\0\1\2"})
     assert b"Binary files" in (project.patches / file).read_bytes()
-    assert "a binary patch: the series is text only" in project.refusal()
+    assert "a binary patch: the series is text only" in project.refusal(file, "image.png")

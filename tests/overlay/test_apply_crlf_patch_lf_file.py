@@ -9,4 +9,4 @@ def test_line_ends_are_named(project: Project) -> None:
     file = project.add_patch("unix", {"b.py": "one\n2\nthree\n"})
     for line in ("-two", "+2", " one", " three"):
         project.edit(file, f"\n{line}\n", f"\n{line}\r\n")
-    assert "line ends: the patch has CRLF, the file LF" in project.refusal()
+    assert "line ends: the patch has CRLF, the file LF" in project.refusal(file, "b.py")

@@ -8,4 +8,4 @@ from small_project import Project
 def test_the_result_is_checked(project: Project) -> None:
     file = project.add_patch("two", {"b.py": "one\n2\nthree\n"})
     project.edit(file, "\n+2\n", "\n+zwei\n")
-    assert "b.py: the result is not the file its index line names" in project.refusal()
+    assert "the result is not the file its index line names" in project.refusal(file, "b.py")

@@ -19,5 +19,5 @@ def test_it_is_refused(project: Project, path: str, words: str) -> None:
         f"diff --git a/{path} b/{path}\nnew file mode 100644\n"
         f"--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+x\n"
     )
-    project.add_file("new", f"{header()}---\n{diff}".encode())
-    assert words in project.refusal()
+    file = project.add_file("new", f"{header()}---\n{diff}".encode())
+    assert words in project.refusal(file, path)

@@ -14,5 +14,5 @@ def test_it_is_refused(project: Project, path: str) -> None:
         f"diff --git a/{path} b/{path}\nnew file mode 100644\n"
         f"--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+x\n"
     )
-    project.add_file("evil", f"{header()}---\n{diff}".encode())
-    assert "leads out of the tree" in project.refusal()
+    file = project.add_file("evil", f"{header()}---\n{diff}".encode())
+    assert "leads out of the tree" in project.refusal(file)

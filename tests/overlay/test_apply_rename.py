@@ -12,5 +12,5 @@ def test_it_is_refused(project: Project, target: str) -> None:
         f"diff --git a/b.py b/{target}\nsimilarity index 100%\n"
         f"rename from b.py\nrename to {target}\n"
     )
-    project.add_file("rename", f"{header()}---\n{diff}".encode())
-    assert "a rename or copy: make the diff with --no-renames" in project.refusal()
+    file = project.add_file("rename", f"{header()}---\n{diff}".encode())
+    assert "a rename or copy: make the diff with --no-renames" in project.refusal(file, target)

@@ -12,5 +12,5 @@ def test_it_is_refused(project: Project, mode: str) -> None:
         f"diff --git a/link b/link\nnew file mode {mode}\n"
         "--- /dev/null\n+++ b/link\n@@ -0,0 +1 @@\n+/etc\n\\ No newline at end of file\n"
     )
-    project.add_file("link", f"{header()}---\n{diff}".encode())
-    assert f"mode {mode}: only plain files can be patched" in project.refusal()
+    file = project.add_file("link", f"{header()}---\n{diff}".encode())
+    assert f"mode {mode}: only plain files can be patched" in project.refusal(file, "link")

@@ -17,8 +17,5 @@ def test_both_places_are_named(project: Project) -> None:
         "@@ -20,4 +20,4 @@\n     a = 1\n     b = 2\n-    c = 3\n+    c = 4\n     return a\n"
     )
     project.add_patch("base", {"twins.py": TWINS})
-    project.add_file("twin", f"{header()}---\n{diff}".encode())
-    message = project.refusal()
-    assert "0002-twin.patch" in message
-    assert "twins.py" in message
-    assert "lines 2 and 8" in message
+    file = project.add_file("twin", f"{header()}---\n{diff}".encode())
+    assert "lines 2 and 8" in project.refusal(file, "twins.py")

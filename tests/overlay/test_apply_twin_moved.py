@@ -21,5 +21,5 @@ def test_line_number_is_not_trusted(project: Project) -> None:
     # In the tree a function is gone above: f's line is now g's.
     project.model_git("reset", "-q", "--hard", "HEAD~2")
     project.add_patch("base", {"twins.py": after})
-    project.add_file("change-f", patch)
-    assert "fits in more than one place, lines 2 and 11" in project.refusal()
+    file = project.add_file("change-f", patch)
+    assert "fits in more than one place, lines 2 and 11" in project.refusal(file, "twins.py")

@@ -13,4 +13,4 @@ from small_project import Project, numbered
 def test_it_is_refused(project: Project, counts: str) -> None:
     file = project.add_patch("three", {"a.py": numbered(line_3="3"), "b.py": "one\n2\nthree\n"})
     project.edit(file, "-1,6 +1,6", counts)
-    assert project.refusal().startswith(f"{file}:")
+    project.refusal(file, "a.py")
