@@ -12,8 +12,8 @@ import sys
 from overlay.errors import OverlayError
 
 COMMANDS = (
-    "apply", "unapply", "status", "new", "import", "drop", "export", "lint", "manifest", "verify",
-    "clean",
+    "apply", "unapply", "status", "new", "import", "drop", "export", "lint", "manifest", "review",
+    "verify", "clean",
 )  # fmt: skip
 
 # Where the command's name cannot be a module's.

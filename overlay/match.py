@@ -79,8 +79,15 @@ def hunks_present(patch: FilePatch, file: File | None) -> int:
     if not patch.hunks:
         return int(not patch.new_mode or file.mode == patch.new_mode)
     lines = split(file.data)
-    return sum(
-        bool(_places(hunk.new, lines)) and not _places(hunk.old, lines) for hunk in patch.hunks
+    return sum(_present(hunk, lines) for hunk in patch.hunks)
+
+
+def _present(hunk: Hunk, lines: list[bytes]) -> bool:
+    """Whether a hunk's new lines are there, and its old ones only as a part of those."""
+    new = _places(hunk.new, lines)
+    return bool(new) and all(
+        any(start <= place <= start + len(hunk.new) - len(hunk.old) for start in new)
+        for place in _places(hunk.old, lines)
     )
 
 

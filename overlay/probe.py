@@ -20,6 +20,14 @@ class Probe:
     present: bool
     pattern: re.Pattern[str]
 
+    def holds(self, data: bytes | None) -> bool:
+        """Whether the check is met by the file's bytes; a file that is not there (None) proves
+        nothing: it may have moved.
+        """
+        if data is None:
+            return False
+        return bool(self.pattern.search(data.decode(errors="replace"))) == self.present
+
 
 def parse_probe(text: str) -> Probe:
     """Read `PATH: present|absent REGEX`.
