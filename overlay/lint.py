@@ -16,6 +16,7 @@ from overlay.header import FIELDS, Header
 from overlay.patchfile import Patch, read_patch, read_series, render
 from overlay.paths import HERE, Workspace
 from overlay.probe import parse_probe
+from overlay.upstream import load_upstream, upstream_faults
 
 KINDS = ("feature", "fix", "backport", "local")
 
@@ -56,6 +57,7 @@ def lint(workspace: Workspace = HERE) -> list[str]:
         return [str(fault)]
     faults = list(_files(folder, series))
     seen: dict[str, str] = {}
+    patches: list[Patch] = []
     for number, file in enumerate(series, 1):
         if not (folder / file).is_file():
             continue  # said above
@@ -71,6 +73,11 @@ def lint(workspace: Workspace = HERE) -> list[str]:
         faults += _header(patch, list(seen), workspace.root)
         faults += _form(patch)
         seen[patch.topic] = file
+        patches.append(patch)
+    try:
+        faults += upstream_faults(load_upstream(folder), patches)
+    except OverlayError as fault:
+        faults.append(str(fault))
     return faults
 
 

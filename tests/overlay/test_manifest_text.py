@@ -16,7 +16,8 @@ def test_row_and_section(project: Project) -> None:
     project.add_patch("first", {"b.py": "one\n"}, **fields)
     text = render_manifest(project.pin, project.workspace)
     assert (
-        "| 1 | [first](#first) | Cut \\| b | local | not sent | never | 1 | +0 -2 | - |\n" in text
+        "| 1 | [first](#first) | Cut \\| b | local | not sent | never | 1 | 1 | +0 -2 | - |\n"
+        in text
     )
     assert "## first\n\n**Cut | b**\n\nWhy.\n\nMore &lt;words>.\n" in text
     assert "- Found retired by:\n  - `b.py: absent two`\n" in text
