@@ -13,7 +13,9 @@ from overlay.verify import verify
 def configure_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command to the command line."""
     parser = subparsers.add_parser(
-        "verify", help="check a wheel, or an installed copy, against the manifest inside it"
+        "verify",
+        help="check a wheel, or an installed copy, against the manifest inside it",
+        epilog="example: ./apply_patches.py verify dist/vllm-*.whl",
     )
     parser.add_argument(
         "path", type=Path, metavar="PATH", help="a wheel, or the site-packages folder vLLM is in"
