@@ -71,7 +71,13 @@ class Project:
         self.model_git("init", "-q", "-b", "main")
         self.commit_model(base, "base")
         (self.patches / "series").write_text("# The order.\n")
+        self.base = dict(base)
         self.pin = _pin(base)
+
+    def rebase_pin(self, base: Mapping[str, Content]) -> None:
+        """Pin a source with other files; the model has been given them."""
+        self.base = dict(base)
+        self.pin = dataclasses.replace(self.pin, sdist=_cached(base, "0.32.0"))
 
     def model_git(self, *args: str) -> bytes:
         """Run git in the model."""
