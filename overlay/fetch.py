@@ -19,7 +19,7 @@ from packaging.tags import sys_tags
 from packaging.utils import parse_wheel_filename
 
 from overlay.errors import OverlayError
-from overlay.files import sha256
+from overlay.files import no_space_is_an_error, sha256
 from overlay.lock import alone, held
 from overlay.paths import cache_dir
 from overlay.pin import Artifact
@@ -50,7 +50,7 @@ def _kept(artifact: Artifact, path: Path) -> Path:
     if _is_there(artifact, path):
         return path
     try:
-        with _cache_locked():
+        with no_space_is_an_error(cache_dir() / artifact.sha256), _cache_locked():
             # Another run may have fetched it while this one waited.
             if not _is_there(artifact, path):
                 _download(artifact, path)

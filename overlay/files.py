@@ -91,9 +91,13 @@ def require_space(folder: Path, needed: int) -> None:
     free = shutil.disk_usage(place).free
     if free < needed:
         raise OverlayError(
-            f"{place}: {free / 1e9:.1f} GB are free on its disk and {needed / 1e9:.1f} GB are "
-            "needed: make room there"
+            f"{place}: {_size(free)} are free on its disk and {_size(needed)} are needed: make "
+            "room there"
         )
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e9:.1f} GB" if count >= 5e7 else f"{count / 1e6:.1f} MB"
 
 
 def unpack(archive: Path, prefix: str, parts: Sequence[str], folder: Path) -> None:

@@ -8,10 +8,11 @@ import fcntl
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from overlay.errors import OverlayError
+from overlay.files import no_space_is_an_error
 from overlay.paths import Workspace
 
 _held: list[int] = []
@@ -30,8 +31,9 @@ def held() -> tuple[int, ...]:
 def locked(workspace: Workspace) -> Iterator[None]:
     """Hold the workspace; a second run waits and says for whom."""
     try:
-        workspace.work.mkdir(exist_ok=True)
-        (workspace.work / "lock").open("a").close()
+        with no_space_is_an_error(workspace.work):
+            workspace.work.mkdir(exist_ok=True)
+            (workspace.work / "lock").open("a").close()
     except OSError as fault:
         raise OverlayError(
             f"{fault.filename}: {fault.strerror}: .work has to be writable"
@@ -54,10 +56,9 @@ def alone(path: Path, what: str) -> Iterator[None]:
             holder = stream.read().strip() or "?"
             print(f"Waiting for another {what} (process {holder}) ...", file=sys.stderr, flush=True)
             fcntl.flock(stream, fcntl.LOCK_EX)
-        stream.seek(0)
-        stream.truncate()
-        stream.write(f"{os.getpid()}\n")
-        stream.flush()
+        with suppress(OSError):  # for the waiting alone: a full disk is for others to report
+            os.truncate(stream.fileno(), 0)
+            os.write(stream.fileno(), b"%d\n" % os.getpid())
         _held.append(stream.fileno())
         try:
             yield

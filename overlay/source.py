@@ -151,6 +151,8 @@ def _import_checkout(git: Git, source: str, pin: Pin) -> tuple[str, str]:
     # change what a commit's id stands for.
     with gitpython.Repo(git.tree) as repository:
         try:
+            # A checkout without blobs has them fetched, from where it was cloned.
+            repository.git.update_environment(GIT_NO_LAZY_FETCH="0")
             repository.create_remote("source", remote).fetch(
                 f"+{reference}:{_FETCHED}", progress=_progress(), depth=1, no_tags=True
             )
@@ -184,7 +186,10 @@ def _words(fault: Any, reference: str) -> str:
     said = " ".join(str(fault.stderr).replace("stderr:", "").strip(" '\n").split())
     if "find remote ref" in said:
         return f"has no tag {reference.removeprefix('refs/tags/')}: fetch its tags first"
-    if any(word in said for word in ("missing", "bad object", "promisor", "unable to read")):
+    if any(
+        word in said
+        for word in ("missing", "bad object", "promisor", "unable to read", "corruption")
+    ):
         return f"lacks objects of {reference} (a partial clone?): fetch them whole: {said}"
     return said
 

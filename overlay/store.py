@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from overlay.errors import OverlayError
-from overlay.files import whole_file
+from overlay.files import require_space, whole_file
 from overlay.git import Git
 from overlay.source import BRANCH
 
 APPLIED = "refs/overlay/applied"
+_BLOCK = 4096  # bytes of a disk that a file's end may take
+_MARGIN = 1 << 17  # for journal, record, references and folders
 _LOCKS = ("index.lock", "HEAD.lock", f"{BRANCH}.lock", f"{APPLIED}.lock")
 
 
@@ -65,6 +67,7 @@ def move(git: Git, old: Record, new: Record, exported: bool = True) -> None:
     for lock in (git.dir / name for name in _LOCKS):
         if lock.exists():
             raise OverlayError(f"{lock}: another git is at work, or was killed: then remove it")
+    _require_space(git, old.head, new.head)
     journal = git.dir / "overlay" / "journal.json"
     _write(journal, {"old": asdict(old), "new": asdict(new), "exported": exported})
     try:
@@ -115,6 +118,15 @@ def recover(git: Git) -> None:
     if data.get("exported", True):
         write_record(git, target)
     journal.unlink()
+
+
+def _require_space(git: Git, old: str, new: str) -> None:
+    """Refuse to begin what a full disk would leave half done."""
+    changed = git.run("diff-tree", "-r", "-z", "--no-renames", old, new).decode().split("\0")[:-1:2]
+    blobs = "".join(f"{line.split()[3]}\n" for line in changed if not line.endswith(" D"))
+    sizes = git.run("cat-file", "--batch-check=%(objectsize)", data=blobs.encode()).split()
+    index = (git.dir / "index").stat().st_size
+    require_space(git.tree, sum(map(int, sizes)) + len(sizes) * _BLOCK + 2 * index + _MARGIN)
 
 
 def _follow(git: Git, old: str, new: str, target: str) -> None:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from overlay.errors import OverlayError
+from overlay.files import no_space_is_an_error
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
@@ -26,9 +27,13 @@ def swapped(folder: Path) -> Iterator[Path]:
     """
     new = _beside(folder, "new")
     try:
-        shutil.copytree(folder, new, symlinks=True)
-        yield new
-        _exchange(new, folder)
+        if not os.access(folder, os.W_OK):
+            # An exchange would not ask for this right.
+            raise OSError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+        with no_space_is_an_error(folder):
+            _copy(folder, new)
+            yield new
+            _exchange(new, folder)
     except OSError as fault:
         raise OverlayError(f"{fault.filename or folder}: {fault.strerror}") from fault
     finally:
@@ -45,6 +50,15 @@ def finish_swap(folder: Path) -> None:
             shutil.rmtree(left)
 
 
+def _copy(folder: Path, new: Path) -> None:
+    try:
+        shutil.copytree(folder, new, symlinks=True)
+    except shutil.Error as faults:  # of each file, in words
+        path, _, words = faults.args[0][0]
+        full = os.strerror(errno.ENOSPC) in words
+        raise OSError(errno.ENOSPC if full else errno.EIO, words, path) from faults
+
+
 def _beside(folder: Path, kind: str) -> Path:
     # On the folder's own file system, so that it can be renamed.
     return folder.with_name(f".{folder.name}.{kind}")
@@ -52,9 +66,6 @@ def _beside(folder: Path, kind: str) -> Path:
 
 def _exchange(new: Path, old: Path) -> None:
     """Exchange two folders in one step, where the file system can do that."""
-    if not os.access(old, os.W_OK):
-        # An exchange would not ask for this right.
-        raise OSError(errno.EACCES, os.strerror(errno.EACCES), str(old))
     libc = ctypes.CDLL(None, use_errno=True)
     status = libc.renameat2(
         _AT_FDCWD, os.fsencode(new), _AT_FDCWD, os.fsencode(old), _RENAME_EXCHANGE
