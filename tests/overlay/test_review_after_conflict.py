@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
-"""After a conflict the others are judged as if it had been resolved, and those that need it say so."""
+"""After a conflict the others are judged as if it were resolved, and those that need it say so."""
 
 from __future__ import annotations
 
