@@ -19,6 +19,8 @@ from overlay.pin import load_pin
         ('cuda: "13.0"', "cuda: 13.0", "compiler.cuda: not right: 13.0"),
         ("commit: 5df63a720", "commit: main", "vllm.commit: not right"),
         ("sha256: d2c957d5", "sha256: D2", "vllm.sdist.sha256: not right"),
+        ("sha256: f4c33c25", "sha256: f4", "versions: 0.33.0: sdist.sha256: not right"),
+        ("  0.33.0:", "  0.33:", "versions: not a version in quotes: 0.33"),
         ("vllm:\n", "vllm: [\n", "not YAML"),
     ],
 )
