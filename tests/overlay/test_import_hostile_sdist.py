@@ -9,7 +9,7 @@ from small_project import Project
 
 from overlay.errors import OverlayError
 from overlay.git import Git
-from overlay.source import _import_sdist
+from overlay.source import import_sdist
 
 
 @pytest.mark.parametrize(
@@ -31,4 +31,4 @@ def test_it_is_refused(project: Project, name: str, kind: bytes) -> None:
     git = Git(project.root / "repository")
     git.init()
     with pytest.raises(OverlayError, match="is not a plain file below"):
-        _import_sdist(git, path, project.pin)
+        import_sdist(git, path, project.pin.version)

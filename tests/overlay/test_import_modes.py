@@ -8,7 +8,7 @@ import tarfile
 from small_project import Project, sdist
 
 from overlay.git import Git
-from overlay.source import _import_sdist
+from overlay.source import import_sdist
 
 
 def test_all_files_and_modes(project: Project) -> None:
@@ -22,6 +22,6 @@ def test_all_files_and_modes(project: Project) -> None:
     (project.root / "repository").mkdir()
     git = Git(project.root / "repository")
     git.init()
-    tree = _import_sdist(git, path, project.pin)
+    tree = import_sdist(git, path, project.pin.version)
     lines = git.text("ls-tree", "-r", "--format=%(objectmode) %(path)", tree).splitlines()
     assert lines == ["100644 build/x.log", "100755 run.sh"]
