@@ -222,7 +222,7 @@ class _Run:
         try:
             applied = apply_patch(patch.file, patch.files, self._files)
         except OverlayError as fault:
-            return self._merge(patch, own, str(fault))
+            return self._merge(patch, own, str(fault).removeprefix(f"{patch.file}:"))
         merged = self._merged(patch, own)
         if not merged.clashes and (others := _differ(applied, merged, self._files)):
             # Both are plausible, and only one of them can be what the patch means.
@@ -249,7 +249,7 @@ class _Run:
             return _Found(Outcome.CONFLICT, f"{places}{moved}{part}", merged.changes)
         if not merged.changes:
             return _Found(Outcome.UPSTREAM, "a merge finds nothing of it left to do")
-        return _Found(Outcome.MERGED, f"{why}{moved}", merged.changes)
+        return _Found(Outcome.MERGED, f"patch line {why.strip()}{moved}", merged.changes)
 
     def _merged(self, patch: Patch, own: _Own) -> Merged:
         gone = [file.path for file in patch.files if file.path not in self._files]
