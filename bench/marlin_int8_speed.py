@@ -27,6 +27,7 @@ os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
 
 import torch
 from marlin_layer import PATCHED, MarlinLayer, random_weights
+from vllm.v1.worker.workspace import init_workspace_manager
 
 GROUP = 128
 SHAPES = [(17408, 5120), (5120, 17408), (28672, 4096), (4096, 14336)]
@@ -41,11 +42,11 @@ SERIES: dict[tuple[str, str], tuple[torch.dtype, dict[str, Any]]] = {
 }
 
 
-def microseconds(layers: list[MarlinLayer], x: torch.Tensor) -> float:
+def microseconds(layers: list[MarlinLayer], x: torch.Tensor, stream: torch.cuda.Stream) -> float:
     """Time of one call on x bf16 [M, K], the layers taken in turn."""
     # Long enough that a launch does not count, each copy as often as the others.
     calls = len(layers) * max(1, 24 // len(layers))
-    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
         for layer in layers:
             layer(x)
@@ -68,6 +69,9 @@ def microseconds(layers: list[MarlinLayer], x: torch.Tensor) -> float:
 
 def measure() -> list[dict[str, Any]]:
     """Rows of every shape, series and number of tokens."""
+    # As in the server: without it, each call would allocate and clear the kernel's locks.
+    init_workspace_manager(torch.device("cuda", torch.cuda.current_device()))
+    stream = torch.cuda.Stream()
     l2 = torch.cuda.get_device_properties(0).L2_cache_size
     rows = []
     for n, k in SHAPES:
@@ -84,7 +88,7 @@ def measure() -> list[dict[str, Any]]:
                         "m": m,
                         "kernel": kernel,
                         "activation": activation,
-                        "us": round(microseconds(layers, x), 2),
+                        "us": round(microseconds(layers, x, stream), 2),
                     }
                 )
     return rows
