@@ -127,7 +127,7 @@ def _check_lines(parsed: unidiff.PatchSet, lines: list[str], first: int, fault: 
     """Refuse lines that unidiff skips: everything outside the hunks has to be known."""
     body = {line.diff_line_no for entry in parsed for hunk in entry for line in hunk}
     entry = -1
-    path = ""
+    path = named = ""
     for number, line in enumerate(lines[first - 1 :], first):
         if number in body:
             continue
@@ -137,20 +137,22 @@ def _check_lines(parsed: unidiff.PatchSet, lines: list[str], first: int, fault: 
         if text.startswith("diff --git "):
             entry += 1
             path = _said(text)
+            named = ""
         elif _BINARY.match(text):
             raise fault(number, f"{path}a binary patch: the series is text only")
         elif _RENAME.match(text):
             raise fault(number, f"{path}a rename or copy: make the diff with --no-renames")
         elif entry < 0:
             raise fault(number, f"expected 'diff --git', found {text!r}")
-        elif text.startswith("--- "):
-            if text[4:].split("\t")[0] != parsed[entry].source_file:
+        elif text.startswith(("--- ", "+++ ")):
+            named += text[0]
+            side = parsed[entry].source_file if text[0] == "-" else parsed[entry].target_file
+            if text[4:].split("\t")[0] != side:
                 raise fault(number, f"{text!r} is not the path of its 'diff --git' line")
-        elif not (
-            text.startswith("+++ ")
-            or text == _NO_NEWLINE
-            or any(known.fullmatch(text) for known in (_INDEX, _MODE, _HUNK))
-        ):
+        elif _HUNK.fullmatch(text):
+            if named != "-+":
+                raise fault(number, f"{path}expected one '---' and one '+++' line above the hunk")
+        elif text != _NO_NEWLINE and not _INDEX.fullmatch(text) and not _MODE.fullmatch(text):
             raise fault(number, f"{path}not a part of a git diff: {text!r}")
 
 
