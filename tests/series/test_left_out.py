@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
-"""Each patch's tests fail when the patch is left out, and pass when it is there."""
+"""Each patch's tests fail when the patch is left out; with it they pass (tests/patches)."""
 
 import os
 import subprocess
@@ -15,33 +15,22 @@ from overlay.paths import HERE
 PASSED, FAILED, INTERRUPTED = 0, 1, 2  # pytest's exit codes
 
 
-def run_tests(
-    python: Path, patch: Patch, packages: Path | None
-) -> subprocess.CompletedProcess[str]:
-    """Run the nodes that a patch's header names, without a GPU."""
-    env = os.environ | {"VLLM_TARGET_DEVICE": "cpu", "CUDA_VISIBLE_DEVICES": ""}
-    if packages:
-        env["PYTHONPATH"] = str(packages)
-    nodes = patch.header.entries("Test")
-    return subprocess.run(
-        [python, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *nodes],
-        cwd=HERE.root,
-        env=env,
-        capture_output=True,
-        text=True,
-    )
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("patch", read_all(HERE.patches), ids=lambda patch: patch.topic)
 def test_tests_need_the_patch(
     patch: Patch, tryout_python: Path, package_without: Callable[[str], Path]
 ) -> None:
-    with_patch = run_tests(tryout_python, patch, None)
-    assert with_patch.returncode == PASSED, with_patch.stdout
-    if " passed" not in with_patch.stdout:
+    nodes = patch.header.entries("Test")
+    run = subprocess.run(
+        [tryout_python, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *nodes],
+        cwd=HERE.root,
+        env=os.environ
+        | {"VLLM_TARGET_DEVICE": "cpu", "CUDA_VISIBLE_DEVICES": ""}
+        | {"PYTHONPATH": str(package_without(patch.file))},
+        capture_output=True,
+        text=True,
+    )
+
+    if run.returncode == PASSED and " passed" not in run.stdout:
         pytest.skip("all of its tests need a GPU")
-
-    without = run_tests(tryout_python, patch, package_without(patch.file))
-
-    assert without.returncode in (FAILED, INTERRUPTED), without.stdout + without.stderr
+    assert run.returncode in (FAILED, INTERRUPTED), run.stdout + run.stderr
