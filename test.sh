@@ -19,5 +19,5 @@ export TERNARY_TRYOUT=$PWD/.work/tryout
 # The tool's tests run beside the tool; those of the patches, and of what reads checkpoints, where
 # the patched vLLM is installed.
 # pytest's exit code 5 means that a selection (-k, -m) chose none of a run's tests.
-"$python" -m pytest tests/overlay tests/series tests/e2e "$@" || [ $? -eq 5 ]
+"$python" -m pytest tests/overlay tests/series tests/bench tests/e2e "$@" || [ $? -eq 5 ]
 "$TERNARY_TRYOUT/bin/python" -m pytest tests/patches tests/tools "$@" || [ $? -eq 5 ]

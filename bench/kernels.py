@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
+"""Time of the ternary kernels beside what else multiplies low-bit weights, on this machine's GPU.
+
+    python bench/kernels.py --out kernels.json --plot kernels.png
+    python bench/kernels.py --out k.json --shapes 28672x4096 --m 1 16 --kernels ternary cublas_bf16
+
+Kernels: `ternary` (ours), `cublas_bf16`, vLLM's `marlin_w4a16` and `marlin_w4a8`, `humming_w2a16`,
+`humming_w2a8` and `humming_bitnet`, and three textbook stages on weights of a byte each, `naive`,
+`tiled` (shared memory) and `lut` (a table of the sums of four activations). Nothing need be
+compiled beforehand: the stages are compiled in the process. A kernel that is not there is named
+and left out, and so is one whose result is wrong: each is checked against a product in float64
+before it is timed.
+
+Microseconds a call: a CUDA graph of calls that rotate over copies of the weights which together
+exceed the L2 cache twice, median of nine replays; int8 activations are quantized inside the graph.
+TB/s counts the bytes of the weights' codes as the kernel stores them. The floor is the larger of
+the time to read 2-bit weights at the read bandwidth, and of the matrix work at the bf16 rate,
+both measured in the same run. (The int8 rate is twice bf16's, so int8 can pass the floor.)
+
+The rows are saved as they come; --budget ends the run in time and names what is left.
+"""
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from kernel_table import (
+    SERIES,
+    SHAPES,
+    TOKENS,
+    Row,
+    Series,
+    Shape,
+    found_form,
+    make_row,
+    of_series,
+    parse_shapes,
+    select,
+    speedups,
+    table,
+    too_long,
+)
+
+REPLAYS = 9
+GRAPH_CALLS = 24  # long enough that the launch of a graph does not count
+SLOW_US = 20_000  # a call that takes longer is timed once, and not at more tokens
+
+
+def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
+    """The command line. Ends the process with code 2 when it is wrong."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--out", required=True, type=Path, help="JSON file for the rows")
+    parser.add_argument("--plot", type=Path, help="image file (needs matplotlib)")
+    parser.add_argument("--shapes", nargs="+", metavar="NxK", help="(the eight of SHAPES)")
+    parser.add_argument("--m", nargs="+", type=int, default=list(TOKENS), help="tokens")
+    parser.add_argument(
+        "--kernels", nargs="+", metavar="NAME", help=f"or {found_form()} (all of them)"
+    )
+    parser.add_argument("--budget", type=float, default=float("inf"), help="seconds for it all")
+    args = parser.parse_args(argv)
+    try:
+        args.shapes = parse_shapes(args.shapes) if args.shapes else list(SHAPES)
+        args.series = select(args.kernels) if args.kernels else list(SERIES)
+    except ValueError as fault:
+        parser.error(str(fault))
+    if min(args.m) < 1:
+        parser.error("--m: at least one token is needed")
+    args.m = sorted(set(args.m))
+    return args
+
+
+def microseconds(layers: list[Any], x: Any) -> float:
+    """Time of one call on x bf16 [M, K], the layers taken in turn."""
+    import torch
+
+    def once(run: Any) -> float:
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        begin.record()
+        run()
+        end.record()
+        end.synchronize()
+        return float(begin.elapsed_time(end)) * 1e3
+
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for layer in layers:
+            layer(x)
+        stream.synchronize()
+        alone = once(lambda: layers[0](x))
+    if alone > SLOW_US:
+        return alone
+    calls = len(layers) * max(1, GRAPH_CALLS // len(layers)) if alone < 1000 else len(layers)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=stream):
+        for i in range(calls):
+            layers[i % len(layers)](x)
+    graph.replay()
+    return statistics.median(once(graph.replay) / calls for _ in range(REPLAYS))
+
+
+def measure_floors() -> tuple[float, float]:
+    """Read bandwidth in TB/s and the rate of bf16 products in TFLOP/s."""
+    import torch
+    from kernel_series import stage_kernels
+
+    blocks = torch.cuda.get_device_properties(0).multi_processor_count * 8
+    step = 8 * 256 * blocks * 16  # what the kernel reads at a time
+    size = 2**30 // step * step
+    source = torch.zeros(size // 4, dtype=torch.int32, device="cuda")
+    out = torch.zeros(1, dtype=torch.int32, device="cuda")
+    kernels = stage_kernels()
+
+    def read(_: object) -> None:
+        kernels.launch("read_all", (blocks, 1), (256, 1), source, out, size // 16)
+
+    a, b = torch.randn((2, 8192, 8192), dtype=torch.bfloat16, device="cuda")
+    read_us = microseconds([read], None)
+    product_us = microseconds([lambda x: torch.mm(x, b.t())], a)
+    return size / read_us / 1e6, 2 * 8192**3 / product_us / 1e6
+
+
+def measure_series(
+    series: Series, shape: Shape, tokens: Sequence[int], deadline: float
+) -> tuple[list[Row], str | None]:
+    """Rows of one series and shape, and why others are missing. Raises Absent."""
+    import torch
+    from kernel_series import TOLERANCE, Absent, build, make_problem
+
+    n, k = shape
+    rows: list[Row] = []
+    m = tokens[0]
+    try:
+        problem = make_problem(series, n, k)
+        layers = build(problem)
+        for m in tokens:
+            if time.monotonic() > deadline:
+                return rows, f"{series.name} {n}x{k} from M = {m} on: the budget is spent"
+            long = too_long(rows, m, SLOW_US)
+            if long is not None:
+                return rows, f"{series.name} {n}x{k} from M = {m} on: {long / 1e3:.0f} ms a call"
+            x = torch.randn((m, k), device="cuda").bfloat16()
+            error = problem.error(x, layers[0](x))
+            if not error <= TOLERANCE[series.activation]:
+                return rows, f"{series.name} {n}x{k} M = {m}: wrong result, error {error:.2%}"
+            rows.append(make_row(series, n, k, m, microseconds(layers, x)))
+    except Absent:
+        raise
+    except Exception as fault:
+        # A peer's own error, whatever it is: the others are measured all the same.
+        lines = str(fault).splitlines() or [""]
+        return rows, f"{series.name} {n}x{k} M = {m}: {type(fault).__name__}: {lines[0]}"
+    return rows, None
+
+
+def plot(rows: list[Row], tb_s: float, tflop_s: float, out: Path) -> bool:
+    """Roofline, and speed-up over the fastest peer; False without matplotlib."""
+    try:
+        import matplotlib
+    except ImportError:
+        return False
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, (roof, gain) = plt.subplots(1, 2, figsize=(13, 5.5))
+    tokens = sorted({r["m"] for r in rows})
+    # Operations a byte of 2-bit weights: 8 m.
+    roof.plot(tokens, [min(8 * m * tb_s, tflop_s) for m in tokens], "k--", label="floor")
+    n, k = max(((r["n"], r["k"]) for r in rows), key=lambda s: s[0] * s[1])
+    for series in SERIES:
+        points = of_series(rows, series, (n, k))
+        if points:
+            xs, ys = [r["m"] for r in points], [r["tflop_s"] for r in points]
+            roof.plot(xs, ys, "o-", markersize=3, label=series.name)
+    roof.set(xscale="log", yscale="log", xlabel="tokens", ylabel="TFLOP/s", title=f"{n}x{k}")
+    roof.legend(fontsize=7)
+    for activation, style in (("a16", "-"), ("int8", "--")):
+        for i, (shape, points) in enumerate(speedups(rows, activation, "channel").items()):
+            label = f"{shape[0]}x{shape[1]} {activation}"
+            gain.plot(list(points), list(points.values()), style, color=f"C{i}", label=label)
+    gain.axhline(1.0, color="black", linewidth=0.8)
+    gain.set(xscale="log", xlabel="tokens", ylabel="time of the fastest peer / ours")
+    gain.legend(fontsize=7)
+    for axes in (roof, gain):
+        axes.grid(alpha=0.3)
+    figure.tight_layout()
+    figure.savefig(out, dpi=120)
+    return True
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs the benchmark; returns the exit code."""
+    args = parse_arguments(argv)
+    deadline = time.monotonic() + args.budget
+    try:
+        import torch
+    except ImportError:
+        torch = None
+    if torch is None or not torch.cuda.is_available():
+        print("error: no NVIDIA GPU found through torch", file=sys.stderr)
+        return 1
+    from kernel_series import Absent
+
+    tb_s, tflop_s = measure_floors()
+    print(f"{torch.cuda.get_device_name()}: reads {tb_s:.2f} TB/s, bf16 {tflop_s:.0f} TFLOP/s")
+    rows: list[Row] = []
+    # All shapes of one series after the other: a budget then ends with the last series missing.
+    for series in args.series:
+        try:
+            for shape in args.shapes:
+                found, missing = measure_series(series, shape, args.m, deadline)
+                torch.cuda.empty_cache()
+                rows += found
+                args.out.write_text(json.dumps(rows, indent=1) + "\n")
+                if missing:
+                    print(f"left out: {missing}", flush=True)
+        except Absent as fault:
+            print(f"left out: {series.name}: {fault}", flush=True)
+    order = {shape: i for i, shape in enumerate(args.shapes)}
+    rows.sort(key=lambda r: (order[r["n"], r["k"]], r["m"]))
+    args.out.write_text(json.dumps(rows, indent=1) + "\n")
+    print(table(rows, tb_s, tflop_s))
+    if args.plot and rows and not plot(rows, tb_s, tflop_s, args.plot):
+        print("left out: the plot: matplotlib is not installed")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
