@@ -17,6 +17,8 @@ from overlay.tree import AppliedSeries
 FILE = "ternary-manifest.json"
 FORMAT = 1
 
+# What `verify` reads.
+_NEEDED = ("version", "patches", "extension", "files", "removed")
 # Of a patch's header, what tells the state it is in upstream.
 _HEADER = (
     "Kind", "Subject", "Origin", "Bug", "Forwarded", "Applied-Upstream", "Retires-When",
@@ -83,6 +85,8 @@ def parse(data: bytes, name: str) -> dict[str, Any]:
         raise OverlayError(f"{name}: {FILE} is not JSON: {fault}") from fault
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise OverlayError(f"{name}: {FILE} is not of format {FORMAT}: use the tool that built it")
+    if lacking := [key for key in _NEEDED if key not in found]:
+        raise OverlayError(f"{name}: {FILE} has no {lacking[0]!r}")
     return found
 
 

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -58,6 +59,7 @@ class Copy(Protocol):
     """A wheel or an installed copy: files by their path in the wheel."""
 
     name: str
+    twice: set[str]  # paths that two files have
 
     def paths(self) -> set[str]: ...
 
@@ -107,9 +109,10 @@ def _verify(copy: Copy) -> Report:
         )
     dist_info = found[0].removesuffix(contents.FILE)
     manifest = contents.parse(_read(copy, found[0]), copy.name)
-    record = read_record(_read(copy, f"{dist_info}RECORD").decode())
+    record = _record(copy, dist_info, paths)
     report = Report(manifest["version"], len(manifest["patches"]), len(record))
-    _check_versions(copy, dist_info, report)
+    report.faults += [f"{path}: is there twice" for path in sorted(copy.twice)]
+    _check_versions(copy, dist_info, paths, report)
     digests = _check_record(copy, record, paths, report)
     _check_manifest(manifest, digests, paths, report)
     _check_extra(paths, record, report)
@@ -117,21 +120,32 @@ def _verify(copy: Copy) -> Report:
     return report
 
 
-def _check_versions(copy: Copy, dist_info: str, report: Report) -> None:
+def _record(copy: Copy, dist_info: str, paths: set[str]) -> dict[str, Recorded]:
+    """What RECORD lists; without one, or one that can be read, nothing can be checked."""
+    path = f"{dist_info}RECORD"
+    if path not in paths:
+        raise OverlayError(f"{copy.name}: {path} is missing")
+    try:
+        return read_record(_read(copy, path).decode())
+    except UnicodeDecodeError as fault:
+        raise OverlayError(f"{copy.name}: {path} is not UTF-8") from fault
+
+
+def _check_versions(copy: Copy, dist_info: str, paths: set[str], report: Report) -> None:
     """The version in METADATA, in the folder's name and in the module vLLM reports it from."""
-    metadata = BytesParser().parsebytes(_read(copy, f"{dist_info}METADATA"))["Version"]
-    match = re.search(
-        rb"^__version__ = version = '(.*)'$", _read(copy, "vllm/_version.py"), re.MULTILINE
-    )
-    module = match[1].decode() if match else None
-    folder = dist_info.removeprefix("vllm-").removesuffix(".dist-info/")
-    for place, version in (
-        (f"{dist_info}METADATA", metadata),
-        ("vllm/_version.py", module),
-        (dist_info, folder),
+    found = {dist_info: dist_info.removeprefix("vllm-").removesuffix(".dist-info/")}
+    for path, pattern in (
+        (f"{dist_info}METADATA", rb"^Version: (.*?)\r?$"),
+        ("vllm/_version.py", rb"^__version__ = version = '(.*)'$"),
     ):
-        if version != report.version:
-            report.faults.append(f"{place}: the version is {version}, not {report.version}")
+        if path in paths:  # else RECORD tells that it is missing
+            match = re.search(pattern, _read(copy, path), re.MULTILINE)
+            found[path] = match[1].decode(errors="replace") if match else "not said"
+    report.faults += [
+        f"{path}: the version is {version}, not {report.version}"
+        for path, version in found.items()
+        if version != report.version
+    ]
 
 
 def _check_record(
@@ -218,6 +232,8 @@ class _Wheel:
     def __init__(self, name: str, archive: zipfile.ZipFile) -> None:
         self.name = name
         self._archive = archive
+        counts = Counter(archive.namelist())
+        self.twice = {path for path, count in counts.items() if count > 1}
 
     def paths(self) -> set[str]:
         return set(self._archive.namelist())
@@ -239,19 +255,19 @@ class _Installed:
 
     def __init__(self, folder: Path) -> None:
         self.name = str(folder)
+        self.twice: set[str] = set()
         self._folder = folder
 
     def paths(self) -> set[str]:
         found = [path for path in self._folder.glob("vllm-*.dist-info/*") if path.is_file()]
         found += [path for path in self._folder.glob("vllm-*.dist-info/*/*") if path.is_file()]
-        found += [path for path in (self._folder / "vllm").rglob("*") if path.is_file()]
+        inside = (self._folder / "vllm").rglob("*")
+        found += [path for path in inside if path.is_symlink() or path.is_file()]
         names = {path.relative_to(self._folder).as_posix() for path in found}
         for record in self._folder.glob("vllm-*.dist-info/RECORD"):
-            names |= {
-                path
-                for path in read_record(record.read_text(encoding="utf-8"))
-                if path not in names and (self._folder / path).is_file()
-            }
+            text = record.read_text(encoding="utf-8", errors="replace")
+            outside = read_record(text).keys() - names  # programs, in a folder beside
+            names |= {path for path in outside if (self._folder / path).is_file()}
         return names
 
     def open(self, path: str) -> IO[bytes]:

@@ -11,6 +11,8 @@ from fake_wheel import OURS, our_files, write_wheel
 from overlay.errors import OverlayError
 from overlay.verify import verify
 
+INFO = "vllm-1.2.3+ternary.1.dist-info/"
+
 
 @pytest.fixture
 def installed(tmp_path: Path) -> Path:
@@ -46,9 +48,49 @@ def test_changed(installed: Path) -> None:
     assert verify(installed).faults == ["vllm/__init__.py: differs from RECORD"]
 
 
-def test_missing(installed: Path) -> None:
-    (installed / "vllm" / "__init__.py").unlink()
-    assert verify(installed).faults == ["vllm/__init__.py: missing"]
+@pytest.mark.parametrize(
+    "name", ["vllm/__init__.py", "vllm/new.py", "vllm/_version.py", f"{INFO}METADATA"]
+)
+def test_missing(name: str, installed: Path) -> None:
+    (installed / name).unlink()
+    assert verify(installed).faults == [f"{name}: missing"]
+
+
+def test_all_that_is_wrong_is_named(installed: Path) -> None:
+    (installed / "vllm" / "__init__.py").write_text("import sys\n")
+    (installed / "vllm" / "new.py").unlink()
+    (installed / "vllm" / "old.py").touch()
+    (installed / "vllm" / "stray.py").touch()
+    assert sorted(verify(installed).faults) == [
+        "vllm/__init__.py: differs from RECORD",
+        "vllm/new.py: missing",
+        "vllm/old.py: extra, not in RECORD",
+        "vllm/old.py: should be gone",
+        "vllm/stray.py: extra, not in RECORD",
+    ]
+
+
+def test_link_that_leads_nowhere(installed: Path) -> None:
+    (installed / "vllm" / "stray.py").symlink_to("nowhere")
+    assert verify(installed).faults == ["vllm/stray.py: extra, not in RECORD"]
+
+
+def test_folder_in_a_files_place(installed: Path) -> None:
+    (installed / "vllm" / "new.py").unlink()
+    (installed / "vllm" / "new.py").mkdir()
+    assert verify(installed).faults == ["vllm/new.py: missing"]
+
+
+def test_no_record(installed: Path) -> None:
+    (installed / INFO / "RECORD").unlink()
+    with pytest.raises(OverlayError, match="RECORD is missing"):
+        verify(installed)
+
+
+def test_record_that_is_no_text(installed: Path) -> None:
+    (installed / INFO / "RECORD").write_bytes(b"vllm/caf\xe9.py,,\n")
+    with pytest.raises(OverlayError, match="RECORD is not UTF-8"):
+        verify(installed)
 
 
 @pytest.mark.parametrize("name", ["vllm/stray.py", "vllm/_D.abi3.so", "vllm/stray.pyc"])

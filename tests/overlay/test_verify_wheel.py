@@ -37,6 +37,7 @@ def test_right(tmp_path: Path) -> None:
             ["vllm/new.py: differs from the manifest"],
         ),
         (lambda files: files.pop("vllm/new.py"), ["vllm/new.py: missing"]),
+        (lambda files: files.pop("vllm/_version.py"), ["vllm/_version.py: missing"]),
         (lambda files: files.update({"vllm/old.py": b""}), ["vllm/old.py: should be gone"]),
         (
             lambda files: files.update({f"{INFO}METADATA": b"Version: 9\n\n"}),
@@ -64,6 +65,31 @@ def test_extra_member(tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel, "a") as archive:
         archive.writestr("vllm/stray.py", b"")
     assert verify(wheel).faults == ["vllm/stray.py: extra, not in RECORD"]
+
+
+def test_member_twice(tmp_path: Path) -> None:
+    wheel = write_wheel(tmp_path / OURS, our_files())
+    with zipfile.ZipFile(wheel, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
+        archive.writestr("vllm/new.py", our_files()["vllm/new.py"])
+    assert verify(wheel).faults == ["vllm/new.py: is there twice"]
+
+
+def test_missing_member_that_record_lists(tmp_path: Path) -> None:
+    files = our_files()
+    wheel = write_wheel(tmp_path / OURS, files)
+    with zipfile.ZipFile(wheel) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    del members["vllm/__init__.py"]
+    write_wheel(tmp_path / OURS, members, record=False)
+    assert verify(wheel).faults == ["vllm/__init__.py: missing"]
+
+
+def test_manifest_that_lacks_a_part(tmp_path: Path) -> None:
+    files = our_files()
+    name = f"{INFO}ternary-manifest.json"
+    files[name] = b'{"format": 1, "version": "1.2.3+ternary.1"}'
+    with pytest.raises(OverlayError, match="has no 'patches'"):
+        verify(write_wheel(tmp_path / OURS, files))
 
 
 def test_file_name_of_other_version(tmp_path: Path) -> None:
