@@ -16,7 +16,7 @@ from overlay.header import FIELDS, Header
 from overlay.patchfile import Patch, read_patch, read_series, render
 from overlay.paths import HERE, Workspace
 from overlay.probe import parse_probe
-from overlay.upstream import load_upstream, upstream_faults
+from overlay.upstream import RELEASE, load_upstream, upstream_faults
 
 KINDS = ("feature", "fix", "backport", "local")
 
@@ -40,7 +40,7 @@ _FORMS = {
     "Forwarded": (rf"no|not-needed|{_REFERENCE}", "'no', 'not-needed' or a reference"),
     "Author": (r"[^<>]+ <[^<>\s]+@[^<>\s]+>", "'Name <address>'"),
     "Applied-Upstream": (
-        rf"(?:v?\d+(?:\.\d+)+\w*|{_COMMIT}|{_REFERENCE})(?:, (?:{_COMMIT}|{_REFERENCE}))*",
+        rf"(?:{RELEASE}|{_COMMIT}|{_REFERENCE})(?:, (?:{_COMMIT}|{_REFERENCE}))*",
         "a version, a commit or a reference",
     ),
 }  # fmt: skip

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -161,7 +162,9 @@ def flat(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 
 def _parse(data: bytes) -> Module | None:
     try:
-        tree = ast.parse(data)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about the source's escapes: not ours to mend
+            tree = ast.parse(data)
     except (SyntaxError, ValueError):
         return None
     stars = tuple(

@@ -21,6 +21,7 @@ from overlay.errors import UsageError
 from overlay.patchfile import Patch
 
 FILE = "upstream.yaml"
+RELEASE = r"v?(\d+(?:\.\d+)+(?:(?:a|b|rc|\.post)\d+)?)"  # the version is its one group
 # The states of each kind of reference.
 STATES = {
     "issue": ("open", "closed"),
@@ -32,7 +33,7 @@ _FIELDS = ("Origin", "Bug", "Forwarded", "Applied-Upstream")
 _SHORT = re.compile(r"[\w.-]+/[\w.-]+#\d+")
 _LONG = re.compile(r"https?://[^/\s]+/([\w.-]+/[\w.-]+)/(?:pull|issues)/(\d+)/?")
 _COMMIT = re.compile(r"commit:[0-9a-f]{7,40}")
-_RELEASE = re.compile(r"v?(\d+(?:\.\d+)+\w*)")
+_RELEASE = re.compile(RELEASE)
 _KEYS = ("kind", "state", "title", "looked-at", "merged-as", "first-release")
 
 
@@ -101,8 +102,8 @@ def references(patch: Patch, fields: Sequence[str] = _FIELDS) -> list[str]:
 
 def applied_release(patch: Patch) -> str:
     """The version that Applied-Upstream names, or an empty string."""
-    words = patch.header.entries("Applied-Upstream")
-    match = _RELEASE.match(words[0]) if words else None
+    text = " ".join(patch.header.entries("Applied-Upstream"))
+    match = _RELEASE.fullmatch(text.partition(",")[0])
     return match[1] if match else ""
 
 

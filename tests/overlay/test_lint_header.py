@@ -18,6 +18,7 @@ CASES = [
     ({"Author": "nobody"}, "Author: expected 'Name <address>'"),
     ({"Origin": "somewhere"}, "Origin: expected"),
     ({"Applied_Upstream": "soon"}, "Applied-Upstream: expected a version"),
+    ({"Applied_Upstream": "0.33.0x"}, "Applied-Upstream: expected a version"),
     ({"Kind": "fix"}, "a fix needs a Retire-Probe"),
     ({"Kind": "backport", "Retire_Probe": "a.py: present x"}, "a backport needs Applied-Upstream"),
     ({"Retire_Probe": "rm -rf"}, "expected 'PATH: present|absent REGEX'"),
