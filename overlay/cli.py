@@ -13,7 +13,7 @@ from overlay.errors import OverlayError
 
 COMMANDS = (
     "apply", "unapply", "status", "new", "import", "drop", "export", "lint", "manifest", "review",
-    "verify", "clean", "completion",
+    "upgrade", "verify", "clean", "completion",
 )  # fmt: skip
 
 # Where the command's name cannot be a module's.

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from calendar import timegm
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from time import strptime
 
@@ -16,6 +16,8 @@ from overlay.match import Applied, File, apply_patch
 from overlay.patchfile import Patch
 
 _NEXT = "refs/overlay/next"
+Changes = Mapping[str, File | None]  # a path's new file, or None where it is deleted
+
 _PERSON = re.compile(r"[^<>\n\0]+ <[^<>\s\0]+>")
 
 
@@ -28,9 +30,11 @@ class Built:
     applied: Applied
 
 
-def load(git: Git, commit: str, patches: Sequence[Patch]) -> dict[str, File]:
-    """The commit's files by path; only those that a patch touches come with their bytes."""
-    touched = {file.path for patch in patches for file in patch.files}
+def load(
+    git: Git, commit: str, patches: Sequence[Patch], more: Collection[str] = ()
+) -> dict[str, File]:
+    """The commit's files by path; those that a patch touches, and `more`, come with their bytes."""
+    touched = {file.path for patch in patches for file in patch.files}.union(more)
     tree: dict[str, File] = {}
     wanted: list[tuple[str, str, str]] = []
     for line in git.run("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")[:-1]:
@@ -64,12 +68,17 @@ def lay(patches: Sequence[Patch], tree: Mapping[str, File]) -> list[Applied]:
 def lay_one(patch: Patch, tree: dict[str, File]) -> Applied:
     """Lay a patch over `tree`, which changes; raises OverlayError when it does not fit."""
     applied = apply_patch(patch.file, patch.files, tree)
-    for path, file in applied.changes.items():
+    put(tree, applied.changes)
+    return applied
+
+
+def put(tree: dict[str, File], changes: Changes) -> None:
+    """Make changes in a tree."""
+    for path, file in changes.items():
         if file is None:
-            del tree[path]
+            tree.pop(path, None)
         else:
             tree[path] = file
-    return applied
 
 
 def build(git: Git, base: str, patches: Sequence[Patch]) -> list[Built]:
@@ -77,21 +86,25 @@ def build(git: Git, base: str, patches: Sequence[Patch]) -> list[Built]:
     if not patches:
         return []
     laid = lay(patches, load(git, base, patches))
+    changes = [(patch, applied.changes) for patch, applied in zip(patches, laid, strict=True)]
+    ids = store(git, base, changes)
+    return [Built(*item) for item in zip(patches, ids, laid, strict=True)]
+
+
+def store(git: Git, base: str, changes: Sequence[tuple[Patch, Changes]]) -> list[str]:
+    """Store one commit for each patch and what it makes of files, on top of `base`."""
     marks = git.dir / "overlay" / "marks"
     with git.fast_import("--date-format=raw", f"--export-marks={marks}") as stream:
-        for number, (patch, applied) in enumerate(zip(patches, laid, strict=True), 1):
+        for number, (patch, changed) in enumerate(changes, 1):
             parent = base if number == 1 else f":{number - 1}"
-            stream.write(_commit(number, parent, patch, applied))
+            stream.write(_commit(number, parent, patch, changed))
         stream.write(b"done\n")
-    commits = dict(line.split() for line in marks.read_text().splitlines())
+    ids = dict(line.split() for line in marks.read_text().splitlines())
     marks.unlink()
-    return [
-        Built(patch, commits[f":{number}"], applied)
-        for number, (patch, applied) in enumerate(zip(patches, laid, strict=True), 1)
-    ]
+    return [ids[f":{number}"] for number in range(1, len(changes) + 1)]
 
 
-def _commit(number: int, parent: str, patch: Patch, applied: Applied) -> bytes:
+def _commit(number: int, parent: str, patch: Patch, changes: Changes) -> bytes:
     author, date = author_of(patch)
     message = to_message(patch.topic, patch.header).encode()
     parts = [
@@ -100,7 +113,7 @@ def _commit(number: int, parent: str, patch: Patch, applied: Applied) -> bytes:
         message,
         f"\nfrom {parent}\n".encode(),
     ]
-    for path, file in applied.changes.items():
+    for path, file in changes.items():
         if file is None:
             parts.append(f"D {path}\n".encode())
         else:

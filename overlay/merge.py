@@ -39,6 +39,13 @@ class Merged:
     moved: dict[str, str]
 
 
+def moves(git: Git, base: str, other: str) -> dict[str, str]:
+    """Where a commit has the files of another one that are at a new path there."""
+    command = ("diff-tree", "-r", "-z", "-M", "-l0", "--diff-filter=R", "--name-status")
+    parts = git.run(*command, base, other).decode(errors="surrogateescape").split("\0")[:-1]
+    return dict(zip(parts[1::3], parts[2::3], strict=True))
+
+
 def merge_patch(
     git: Git,
     files: tuple[FilePatch, ...],

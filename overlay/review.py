@@ -17,7 +17,7 @@ from overlay import commits, tree
 from overlay.errors import OverlayError
 from overlay.git import Git
 from overlay.match import Applied, File, apply_patch, hunks_present
-from overlay.merge import Merged, merge_patch
+from overlay.merge import Merged, merge_patch, moves
 from overlay.modules import Module, World
 from overlay.names import Missing, Side, missing
 from overlay.needs import needs
@@ -264,10 +264,7 @@ class _Run:
     def _moved(self, base: str) -> dict[str, str]:
         """Where this version has the files of the pinned one that are at another path."""
         if self._moves is None:
-            command = ("diff-tree", "-r", "-z", "-M", "-l0", "--diff-filter=R", "--name-status")
-            found = self._git.run(*command, base, self._version.commit)
-            parts = found.decode(errors="surrogateescape").split("\0")[:-1]
-            self._moves = dict(zip(parts[1::3], parts[2::3], strict=True))
+            self._moves = moves(self._git, base, self._version.commit)
         return self._moves
 
     def _load(self, path: str) -> None:

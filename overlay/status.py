@@ -8,7 +8,7 @@ import hashlib
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from overlay import store, switch, tree
+from overlay import progress, tree
 from overlay.commits import load
 from overlay.git import Git
 from overlay.match import File, hunks_present
@@ -39,12 +39,13 @@ class Status:
 
 
 def status(pin: Pin, workspace: Workspace = HERE) -> Status:
-    """The state of .work/vllm: absent, pristine, applied, partial, dirty, unexported, not-the-pin.
+    """The state of .work/vllm: absent, pristine, applied, partial, dirty, unexported,
+    upgrading or not-the-pin.
 
     Repairs what a killed run left; changes nothing else.
     """
     git = Git(workspace.tree)
-    if store.interrupted(git) or switch.interrupted(git):
+    if tree.interrupted(git):
         with tree.opened(workspace):
             pass  # repaired as it was opened
     series = read_series(workspace.patches)
@@ -65,13 +66,15 @@ def status(pin: Pin, workspace: Workspace = HERE) -> Status:
         for file, digest in hashes.items()
     }
     standing |= {file: "no more in the series" for file in entries if file not in hashes}
-    if facts.unexported:
+    if facts.upgrade:
+        standing = _upgraded(facts.upgrade, standing)
+    elif facts.unexported:
         held = set(git.text("rev-list", f"{facts.base}..HEAD").split())
         for file, entry in entries.items():
             if entry.commit not in held:
                 standing[file] = "its commit was edited or dropped"
     state, detail = _state(facts, hashes)
-    if facts.dirty:
+    if facts.dirty and not facts.upgrade:
         in_part = _in_part(git, workspace, facts, standing)
         standing |= in_part
         if state == "dirty" and in_part:
@@ -83,6 +86,8 @@ def _state(facts: tree.Facts, hashes: dict[str, str]) -> tuple[str, str]:
     found = [(entry.file, entry.sha256) for entry in facts.record.patches]
     if facts.problem:
         return "not-the-pin", f".work/vllm {facts.problem}"
+    if facts.upgrade:
+        return "upgrading", progress.describe(facts.upgrade)
     if facts.under_way:
         return "unexported", f"there is {facts.under_way}: end that, then export"
     if facts.dirty:
@@ -96,6 +101,16 @@ def _state(facts: tree.Facts, hashes: dict[str, str]) -> tuple[str, str]:
     if set(found) < set(hashes.items()):
         return "partial", f"{len(found)} of {len(hashes)} patches: apply puts on the rest"
     return "partial", "patches/ has changed since they were applied: apply"
+
+
+def _upgraded(upgrade: progress.Progress, standing: dict[str, str]) -> dict[str, str]:
+    """How far each patch has come on its way to the other version."""
+    done = {step.file: step.outcome for step in upgrade.steps}
+    stopped = upgrade.stop.file if upgrade.stop else ""
+    return {
+        file: "conflict" if file == stopped else done.get(file, f"not yet on {upgrade.version}")
+        for file in standing
+    }
 
 
 def _in_part(

@@ -76,6 +76,8 @@ def end_upgrade(git: Git) -> None:
 
 def _carry_out(git: Git, workspace: Workspace, again: bool) -> None:
     """Every step may have been done before: none harms when it is done again."""
+    if again:
+        worktree.unlock(git)
     journal = json.loads(_journal(git).read_bytes())
     staged = _staged(git)
     record = store.parse_record(journal["record"])

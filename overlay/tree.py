@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from overlay import commits, source, store, switch
+from overlay import commits, progress, source, store, switch
 from overlay.errors import OverlayError
 from overlay.git import Git
 from overlay.leave_out import leave_out
@@ -75,6 +75,7 @@ class Facts:
     record: store.Record
     dirty: tuple[str, ...]
     under_way: str
+    upgrade: progress.Progress | None
     problem: str
 
     @property
@@ -192,7 +193,13 @@ def opened(workspace: Workspace) -> Iterator[None]:
             git = Git(workspace.tree)
             store.recover(git)
             switch.recover(git, workspace)
+            progress.recover(git)
         yield
+
+
+def interrupted(git: Git) -> bool:
+    """Whether a killed run left something that `opened` repairs."""
+    return store.interrupted(git) or switch.interrupted(git) or progress.interrupted(git)
 
 
 def require_tree(workspace: Workspace) -> None:
@@ -215,11 +222,14 @@ def inspect(git: Git, pin: Pin) -> Facts:
         under_way = [f"HEAD on {branch.removeprefix('refs/heads/') or 'no branch'}, not on main"]
     record = store.read_record(git, base)
     problem = source.mismatch(git, pin)
-    return Facts(base, head, record, tuple(dirty), (under_way or [""])[0], problem)
+    busy = (under_way or [""])[0]
+    return Facts(base, head, record, tuple(dirty), busy, progress.load(git), problem)
 
 
 def require_settled(facts: Facts, command: str) -> None:
     """Raise OverlayError while work is under way that no commit holds yet."""
+    if facts.upgrade:
+        raise OverlayError(f".work/vllm has {progress.describe(facts.upgrade)}")
     if facts.under_way:
         raise OverlayError(f".work/vllm has {facts.under_way}: end that first, then {command}")
     if facts.dirty:

@@ -21,8 +21,7 @@ def lay_again(git: Git, commit: str) -> None:
 
     Raises OverlayError naming a file that someone changed since, and leaves it alone.
     """
-    for name in _LOCKS:
-        (git.dir / name).unlink(missing_ok=True)
+    unlock(git)
     git.result("update-index", "-q", "--refresh")
     changed = _names(git.run("diff-files", "-z", "--name-only"))
     unknown = _names(git.run("ls-files", "-z", "--others", "--exclude-standard"))
@@ -37,6 +36,12 @@ def lay_again(git: Git, commit: str) -> None:
                 f"{file}: was changed after an interrupted run: move it away, then again"
             )
     lay(git, commit)
+
+
+def unlock(git: Git) -> None:
+    """Remove the locks of a git that was killed."""
+    for name in _LOCKS:
+        (git.dir / name).unlink(missing_ok=True)
 
 
 def _names(output: bytes) -> list[str]:

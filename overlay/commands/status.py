@@ -15,7 +15,7 @@ def configure_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentPar
     """Add the command to the command line."""
     parser = subparsers.add_parser(
         "status",
-        help="pristine, applied, partial, dirty, unexported, not-the-pin or absent; each patch",
+        help="pristine, applied, partial, dirty, unexported, upgrading, not-the-pin or absent",
         epilog="example: ./apply_patches.py status --json",
     )
     parser.add_argument("--json", action="store_true", help="print it for a machine")

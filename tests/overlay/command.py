@@ -25,10 +25,15 @@ def run(folder: Path, pin: Pin, *arguments: str, wrap: tuple[str, ...] = ()) -> 
     """
     if not (folder / "overlay").exists():
         _install(folder)
-    (folder / "pin.yaml").write_text(yaml.safe_dump(_yaml(pin)))
+    (folder / "pin.yaml").write_text(pin_text(pin))
     command = [*wrap, str(folder / ".work/venv/bin/python"), str(folder / "apply_patches.py")]
     result = subprocess.run([*command, *arguments], cwd="/", capture_output=True, text=True)
     return result.returncode, result.stderr
+
+
+def pin_text(pin: Pin) -> str:
+    """A pin.yaml that says what `pin` does."""
+    return yaml.safe_dump(_yaml(pin))
 
 
 def _install(folder: Path) -> None:
@@ -65,4 +70,5 @@ def _yaml(pin: Pin) -> dict[str, object]:
             "cuda": pin.cuda,
             "packages": {one.package: artifact(one) for one in pin.compiler},
         },
+        "versions": {one.version: {"sdist": artifact(one)} for one in pin.versions},
     }

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
+"""Killed at any moment, the same upgrade command again ends right, and --abort is the old state."""
+
+import shutil
+from collections.abc import Callable
+
+from killing import kills
+from small_project import BASE, Project, numbered
+from upgrading import everything, go_on, new_pin, outcomes, prepare, resolve, start
+
+from overlay import progress, tree, upgrade
+from overlay.git import Git
+from overlay.status import status
+
+
+def clash(project: Project) -> None:
+    project.add_patch("first", {"pkg/mod.py": "x\n", "deep/new.py": "n\n"})
+    project.add_patch("second", {"a.py": numbered(line_10="ten"), "b.py": None})
+    project.add_patch("third", {"noeol.txt": "FIRST\nlast"})
+    prepare(project, {**BASE, "a.py": numbered(line_10="zehn"), "dir/c.py": "c\n"})
+
+
+def resetting(project: Project) -> Callable[[], None]:
+    kept = project.root / "kept"
+    shutil.copytree(project.workspace.root, kept)
+
+    def reset() -> None:
+        shutil.rmtree(project.workspace.root)
+        shutil.copytree(kept, project.workspace.root)
+
+    return reset
+
+
+def under_way(project: Project) -> progress.Progress | None:
+    """The upgrade there is, once what the kill left is repaired."""
+    with tree.opened(project.workspace):
+        return progress.load(Git(project.tree))
+
+
+def test_start_stops_or_is_undone(project: Project) -> None:
+    clash(project)
+    old = everything(project)
+    reset = resetting(project)
+    start(project)
+    stopped = everything(project)
+    reset()
+    for number, moment in enumerate(kills("upgrade", lambda: start(project), reset, 30, 10)):
+        current = under_way(project)
+        if number % 2 and current:
+            upgrade.abort(project.workspace)
+            assert everything(project) == old, moment
+        elif current is None or current.stop is None:
+            start(project)
+            assert everything(project) == stopped, moment
+        else:
+            assert everything(project) == stopped, moment
+
+
+def test_continue_ends(project: Project) -> None:
+    clash(project)
+    old = everything(project)
+    start(project)
+    resolve(project, "a.py", numbered(line_10="both"))
+    reset = resetting(project)
+    assert list(outcomes(go_on(project)).values()) == ["clean", "merged by hand", "clean"]
+    new = everything(project)
+    reset()
+    for number, moment in enumerate(
+        kills("upgrade --continue", lambda: go_on(project), reset, 60, 20)
+    ):
+        current = under_way(project)
+        if number % 3 == 1 and current:
+            upgrade.abort(project.workspace)
+            assert everything(project) == old, moment
+            continue
+        if current:
+            go_on(project)
+        assert everything(project) == new, moment
+        assert status(new_pin(project), project.workspace).state == "applied", moment
+        assert not list(project.workspace.root.glob(".p*")), moment
+
+
+def test_abort_ends(project: Project) -> None:
+    clash(project)
+    old = everything(project)
+    start(project)
+    reset = resetting(project)
+    for moment in kills("upgrade --abort", lambda: upgrade.abort(project.workspace), reset, 20, 5):
+        if under_way(project):
+            upgrade.abort(project.workspace)
+        assert everything(project) == old, moment
