@@ -49,6 +49,14 @@ def test_new_file_that_the_official_wheel_has(small: SmallBuild) -> None:
     assert _refusal(small).startswith("vllm/made.py: the official wheel's file is not the pinned")
 
 
+def test_commits_that_are_not_exported(small: SmallBuild) -> None:
+    small.add_patch("change", {"vllm/__init__.py": "import sys\n"})
+    small.apply()
+    (small.tree / "vllm/old.py").write_text("OLD = 2\n")
+    small.git("commit", "-q", "-a", "-m", "mine")
+    assert "./apply_patches.py export" in _refusal(small)
+
+
 def test_disk_full(small: SmallBuild, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda path: Usage(10**12, 10**12 - 10**8, 10**8))
     assert "0.1 GB are free on its disk and 2.5 GB are needed: make room there" in _refusal(small)
