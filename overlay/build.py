@@ -149,7 +149,7 @@ def build_wheel(
     classes = classify_series(series, workspace)
     _check_space(pin, workspace)
     toolchain = compiler.prepare(pin)
-    key = _key(pin, series, archs, toolchain)
+    key = key_of(pin, series, archs, toolchain)
     dist = workspace.root / "dist"
     stamp = workspace.work / "build" / "stamp.json"
     found = _unchanged(stamp, key, dist)
@@ -273,7 +273,7 @@ def _blob(commit: str, path: str, workspace: Workspace) -> bytes | None:
     return tree.read_blob(commit, path, workspace)
 
 
-def _key(
+def key_of(
     pin: Pin, series: AppliedSeries, archs: Sequence[str], toolchain: compiler.Toolchain
 ) -> str:
     """The hash of all the wheel's bytes depend on, this tool among them."""

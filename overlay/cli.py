@@ -13,7 +13,7 @@ from overlay.errors import OverlayError
 
 COMMANDS = (
     "apply", "unapply", "status", "new", "import", "drop", "export", "lint", "manifest", "review",
-    "upgrade", "verify", "clean", "completion",
+    "upgrade", "bisect", "verify", "clean", "completion",
 )  # fmt: skip
 
 # Where the command's name cannot be a module's.

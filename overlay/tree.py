@@ -128,14 +128,14 @@ def apply_series(
         wanted = [(patch.file, patch.sha256) for patch in patches]
         record = facts.record
         if [(entry.file, entry.sha256) for entry in record.patches] == wanted:
-            return Outcome(_series(facts.base, record, patches), False, [], left_out)
+            return Outcome(series_of(facts.base, record, patches), False, [], left_out)
         built = commits.build(git, facts.base, patches)
         entries = [store.Entry(b.patch.file, b.patch.sha256, b.commit) for b in built]
         new = store.Record(built[-1].commit if built else facts.base, tuple(entries))
         refuse_obstacles(git, record.head, new.head)
         store.move(git, record, new)
         offsets = [(b.patch.file, offset) for b in built for offset in b.applied.offsets]
-        return Outcome(_series(facts.base, new, patches), True, offsets, left_out)
+        return Outcome(series_of(facts.base, new, patches), True, offsets, left_out)
 
 
 def unapply(pin: Pin, workspace: Workspace = HERE) -> bool:
@@ -170,7 +170,7 @@ def applied_series(pin: Pin, workspace: Workspace, command: str = "this") -> App
     found = [(entry.file, entry.sha256) for entry in facts.record.patches]
     if found != [(patch.file, patch.sha256) for patch in patches]:
         raise OverlayError(".work/vllm is not the series in patches/: ./apply_patches.py apply")
-    return _series(facts.base, facts.record, patches)
+    return series_of(facts.base, facts.record, patches)
 
 
 def changed_files(base: str, head: str, workspace: Workspace = HERE) -> list[Change]:
@@ -274,7 +274,8 @@ def _changed(git: Git, base: str, head: str) -> list[Change]:
     )
 
 
-def _series(base: str, record: store.Record, patches: list[Patch]) -> AppliedSeries:
+def series_of(base: str, record: store.Record, patches: list[Patch]) -> AppliedSeries:
+    """What `apply` returns for a record and its patches."""
     applied = [
         AppliedPatch(
             patch.topic,
