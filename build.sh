@@ -9,4 +9,5 @@ command -v python3 >/dev/null || {
   exit 1
 }
 python=$(cd "$root" && python3 -m overlay.bootstrap)
-PYTHONPATH="$root" exec "$python" -m overlay.build "$@"
+# -P: not the `overlay` that may lie in the current folder, as it does in another checkout.
+PYTHONPATH="$root" exec "$python" -P -m overlay.build "$@"
