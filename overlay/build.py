@@ -33,7 +33,7 @@ from overlay import (
     verify,
 )
 from overlay.classify import PathClass
-from overlay.errors import OverlayError
+from overlay.errors import OverlayError, system_fault
 from overlay.extension import Extension
 from overlay.fetch import fetch
 from overlay.files import require_space, sha256, whole_file
@@ -101,6 +101,9 @@ def main(argv: Sequence[str]) -> int:
     except OverlayError as fault:
         print(f"error: {fault}", file=sys.stderr)
         return fault.exit_code
+    except OSError as fault:
+        print(f"error: {system_fault(fault)}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("error: interrupted", file=sys.stderr)
         return 130

@@ -9,7 +9,7 @@ import importlib
 import os
 import sys
 
-from overlay.errors import OverlayError
+from overlay.errors import OverlayError, system_fault
 
 COMMANDS = (
     "apply", "unapply", "status", "new", "import", "drop", "export", "lint", "manifest", "review",
@@ -53,6 +53,11 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         # Whoever read the output has had enough; nothing is left to say, not even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as fault:
+        if args.debug:
+            raise
+        print(f"error: {system_fault(fault)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("stopped: the next command repairs what is half done", file=sys.stderr)

@@ -13,6 +13,11 @@ class OverlayError(Exception):
     exit_code = 1
 
 
+def system_fault(fault: OSError) -> str:
+    """One line for a fault of the system that no module foresaw: which file, and what."""
+    return ": ".join(str(part) for part in (fault.filename, fault.strerror or fault) if part)
+
+
 class UsageError(OverlayError):
     """Wrong usage or input (exit code 2)."""
 

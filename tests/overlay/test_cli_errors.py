@@ -4,7 +4,7 @@
 
 import pytest
 
-from overlay import cli
+from overlay import build, cli
 from overlay.commands import status
 from overlay.errors import OverlayError, UsageError
 
@@ -24,6 +24,20 @@ def test_one_line(
     assert capsys.readouterr().err == "error: a.patch:3: what and where\n"
     with pytest.raises(kind):
         cli.main(["--debug", "status"])
+
+
+def test_fault_of_the_system(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail() -> None:
+        raise PermissionError(13, "Permission denied", "/a/b")
+
+    monkeypatch.setattr(status, "load_pin", fail)
+    assert cli.main(["status"]) == 1
+    assert capsys.readouterr().err == "error: /a/b: Permission denied\n"
+    monkeypatch.setattr(build, "load_pin", lambda path: fail())
+    assert build.main([]) == 1
+    assert capsys.readouterr().err == "error: /a/b: Permission denied\n"
 
 
 def test_wrong_usage() -> None:
