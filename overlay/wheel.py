@@ -24,6 +24,7 @@ from overlay.files import whole_file
 _NAME = re.compile(
     r"(?P<name>[^-]+)-(?P<version>[^-]+)-(?P<python>[^-]+-[^-]+)-(?P<platform>[^-]+)"
 )
+_AFTER_2107 = 4354819200  # seconds to 2108, which no zip file can hold
 # Of a member's own header: all but the two lengths is in the central directory as well.
 _LOCAL_HEADER = struct.Struct("<26xHH")
 
@@ -101,7 +102,7 @@ def timestamp(official: zipfile.ZipFile) -> tuple[int, int, int, int, int, int]:
         return max(member.date_time for member in official.infolist())
     if not text.isdecimal():
         raise OverlayError(f"SOURCE_DATE_EPOCH is {text!r}: a number of seconds is needed")
-    moment = time.gmtime(int(text))[:6]
+    moment = time.gmtime(min(int(text), _AFTER_2107))[:6]
     if not 1980 <= moment[0] <= 2107:
         raise OverlayError(f"SOURCE_DATE_EPOCH is {text}: a zip file holds the years 1980 to 2107")
     return moment

@@ -36,7 +36,7 @@ def test_source_date_epoch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         assert archive.getinfo("vllm/run.sh").date_time == (2026, 10, 17, 21, 27, 52)
 
 
-@pytest.mark.parametrize("text", ["yesterday", "-1", "0", "9999999999"])
+@pytest.mark.parametrize("text", ["yesterday", "-1", "0", "9999999999", "9" * 19])
 def test_source_date_epoch_that_is_none(
     text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
