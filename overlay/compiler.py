@@ -109,9 +109,11 @@ def find_cxx() -> tuple[Path, str]:
             "(Debian, Ubuntu: apt install g++)"
         )
     said = process.run([found, "--version"], f"{name} --version")
-    version = process.run([found, "-dumpfullversion"], f"{name} -dumpfullversion").strip()
-    if "Free Software Foundation" not in said or not re.fullmatch(r"\d+\.\d+(\.\d+)?", version):
+    if "Free Software Foundation" not in said:  # others do not know the next option
         raise OverlayError(f"{found} is not GCC: set CXX to a g++ of version {wanted}")
+    version = process.run([found, "-dumpfullversion"], f"{name} -dumpfullversion").strip()
+    if not re.fullmatch(r"\d+\.\d+(\.\d+)?", version):
+        raise OverlayError(f"{found} is GCC {version!r}, which is no version: set CXX to another")
     numbers = tuple(int(part) for part in version.split("."))
     if numbers[:2] < GCC_MIN or numbers[0] > GCC_MAX:
         raise OverlayError(

@@ -19,9 +19,10 @@ def _program(folder: Path, name: str, text: str) -> None:
     path.chmod(0o755)
 
 
-def _gcc(folder: Path, version: str, maker: str = "Free Software Foundation") -> None:
+def _gcc(folder: Path, version: str) -> None:
     case = (
-        f'case "$1" in -dumpfullversion) echo {version};; *) echo "g++ ({maker}) {version}"; esac'
+        f'case "$1" in -dumpfullversion) echo {version};; '
+        f'*) echo "g++ {version}, Free Software Foundation"; esac'
     )
     _program(folder, "g++", case)
 
@@ -89,5 +90,9 @@ def test_compiler_version(version: str, path: Path) -> None:
 
 
 def test_other_compiler(path: Path) -> None:
-    _gcc(path, "18.1.0", maker="LLVM")
+    case = (
+        'case "$1" in --version) echo "Debian clang version 18.1.0";; '
+        '*) echo "clang++: error: unknown argument" >&2; exit 1; esac'
+    )
+    _program(path, "g++", case)
     assert "is not GCC: set CXX" in _fault()
