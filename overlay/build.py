@@ -115,6 +115,8 @@ def run(args: argparse.Namespace, workspace: Workspace) -> None:
     start = time.monotonic()
     archs = gpu.parse(args.archs)
     compiler.check_machine()
+    if args.cpu_tryout:
+        tryout.check_folder(args.cpu_tryout)
     pin = load_pin(workspace.pin)
     outcome = tree.apply_series(pin, workspace, source_of=args.source)
     for file, offset in outcome.offsets:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import shutil
 import sys
@@ -147,6 +148,8 @@ def _import_checkout(git: Git, source: str, pin: Pin) -> tuple[str, str]:
         except (gitpython.InvalidGitRepositoryError, gitpython.NoSuchPathError) as fault:
             raise UsageError(f"--source {source}: is not a git checkout") from fault
     print(f"Importing {pin.tag} of {source} ...", file=sys.stderr, flush=True)
+    # What git says on the way is no warning.
+    logging.getLogger(gitpython.__name__).setLevel(logging.ERROR)
     # The user's own git configuration holds in this one command (proxies, credentials): it cannot
     # change what a commit's id stands for.
     with gitpython.Repo(git.tree) as repository:

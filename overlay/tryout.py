@@ -67,6 +67,11 @@ def make(folder: Path, wheel: Path, pin: Pin) -> None:
     _write_stamp(folder, {"base": base, "wheel": sha256(wheel)})
 
 
+def check_folder(folder: Path) -> None:
+    """Raise UsageError, before anything is built, when no try-out can be made in `folder`."""
+    _stamp(folder.absolute())
+
+
 def command(folder: Path) -> str:
     """The command line that serves a model from the environment."""
     settings = " ".join(f"{name}={value}" for name, value in ENVIRONMENT.items())

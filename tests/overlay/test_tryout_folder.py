@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from overlay import tryout
+from overlay import build, tryout
 from overlay.errors import UsageError
 from overlay.pin import load_pin
 from overlay.process import CommandError
@@ -109,6 +109,15 @@ def test_folder_of_someone_else(tmp_path: Path, wheel: Path, commands: list[list
         tryout.make(own.parent, wheel, load_pin())
     assert own.read_text() == "years of work"
     assert commands == []
+
+
+def test_folder_of_someone_else_is_refused_before_the_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "thesis.txt").touch()
+    monkeypatch.setattr(build.tree, "apply_series", lambda *args, **options: pytest.fail("built"))
+    assert build.main(["--cpu-tryout", str(tmp_path)]) == 2
+    assert "is not empty and no try-out" in capsys.readouterr().err
 
 
 def test_file(tmp_path: Path, wheel: Path, commands: list[list[str]]) -> None:
