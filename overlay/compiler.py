@@ -137,6 +137,8 @@ def prepare(pin: Pin) -> Toolchain:
         f"set CUDA_HOME to a CUDA {pin.cuda} toolkit, or unset it to use the compiler packages "
         "from PyPI"
     )
+    if not nvcc.is_file() and not home:
+        raise OverlayError(f"{root} has lost its bin/nvcc: delete that folder, and it is made anew")
     if not nvcc.is_file():
         raise OverlayError(f"CUDA_HOME is {root}, which has no bin/nvcc: {advice}")
     version = _nvcc_version(nvcc)

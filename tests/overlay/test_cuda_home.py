@@ -42,3 +42,10 @@ def test_other_version(home: Path) -> None:
 def test_no_nvcc(home: Path) -> None:
     with pytest.raises(OverlayError, match="has no bin/nvcc: set CUDA_HOME"):
         compiler.prepare(load_pin())
+
+
+def test_folder_in_the_cache_that_lost_files(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CUDA_HOME")
+    monkeypatch.setattr(compiler, "_pinned_cuda", lambda pin: home)
+    with pytest.raises(OverlayError, match=r"has lost its bin/nvcc: delete that folder"):
+        compiler.prepare(load_pin())
