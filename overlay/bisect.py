@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -173,6 +174,8 @@ def _scratch(git: Git, workspace: Workspace) -> Iterator[Path]:
         yield folder
     finally:
         _remove(git, folder)
+        with contextlib.suppress(OSError):  # there are wheels in it
+            folder.parent.rmdir()
 
 
 def _remove(git: Git, folder: Path) -> None:
