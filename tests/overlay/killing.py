@@ -16,22 +16,21 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any
 
 # What was killed, by the name of the test: printed at the end of a test run.
 KILLS: Counter[str] = Counter()
 
-# C functions that change a file, or start a program that does; `close` and `__exit__` write what
-# is buffered.
-_CHANGING = frozenset(
+# Functions that change a folder or a file, or start a program that does.
+_FUNCTIONS = frozenset(
     (
-        "open", "write", "close", "__exit__", "truncate", "rename", "replace", "unlink", "rmdir",
-        "mkdir", "symlink", "chmod", "fork_exec", "flock", "sendfile",
+        "chmod", "flock", "fork_exec", "mkdir", "open", "rename", "replace", "rmdir", "sendfile",
+        "symlink", "truncate", "unlink", "write",
     )
 )  # fmt: skip
-# Where such functions are called for pipes.
-_PIPES = ("subprocess.py", "contextlib.py")
+# Methods of an open file that write, if only what is buffered.
+_METHODS = frozenset(("__exit__", "close", "truncate", "write"))
 
 
 def kills(
@@ -83,9 +82,17 @@ def _ended(work: Callable[[], int]) -> int:
 
 
 def _changes(frame: FrameType, event: str, called: Any) -> bool:
-    if event != "c_call" or called.__name__ not in _CHANGING:
+    if event != "c_call":
         return False
-    return called.__name__ == "fork_exec" or not frame.f_code.co_filename.endswith(_PIPES)
+    if frame.f_code.co_filename.endswith("subprocess.py"):  # the rest is pipes
+        return called.__name__ == "fork_exec"
+    owner = called.__self__
+    if isinstance(owner, ModuleType):
+        reads = str(frame.f_locals.get("mode", "w")).startswith("r")
+        return called.__name__ in _FUNCTIONS and not (called.__name__ == "open" and reads)
+    if called.__name__ not in _METHODS or not hasattr(owner, "writable"):
+        return False
+    return not owner.closed and bool(owner.writable())
 
 
 def _count(work: Callable[[], object]) -> int:

@@ -54,7 +54,7 @@ def test_next_build_ends_right(compiled: SmallBuild) -> None:
     wanted = wheel.read_bytes()
     assert verify(wheel).faults == []
     reset()
-    for moment in kills("build", compiled.build, reset, 20, 10):
+    for moment in kills("build", compiled.build, reset, 25, 6):
         assert earlier.exists(), moment
         assert set(compiled.dist.iterdir()) <= {earlier, wheel}, moment
         if wheel.exists():
