@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from overlay import commits, tree
-from overlay.errors import OverlayError
 from overlay.git import Git
-from overlay.patchfile import Patch, read_all
+from overlay.leave_out import leave_out
+from overlay.patchfile import read_all
 from overlay.paths import HERE
 from overlay.pin import load_pin
 
@@ -40,18 +40,11 @@ def package_without(
     Patches that do not apply without it are left out as well.
     """
 
-    def make(file: str) -> Path:
+    def make(topic: str) -> Path:
         git = Git(HERE.tree)
-        kept: list[Patch] = []
-        head = series.base
-        for patch in read_all(HERE.patches):
-            if patch.file == file:
-                continue
-            try:
-                head = commits.build(git, series.base, [*kept, patch])[-1].commit
-            except OverlayError:
-                continue
-            kept.append(patch)
+        patches = read_all(HERE.patches)
+        rest = leave_out(patches, [topic], commits.load(git, series.base, patches))
+        head = commits.build(git, series.base, rest.kept)[-1].commit
         installed = next(tryout_python.parent.parent.glob("lib/python3*/site-packages/vllm"))
         shutil.copytree(installed, tmp_path / "vllm", copy_function=link_or_copy)
         for change in tree.changed_files(series.head, head):

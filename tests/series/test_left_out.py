@@ -26,7 +26,7 @@ def test_tests_need_the_patch(
         cwd=HERE.root,
         env=os.environ
         | {"VLLM_TARGET_DEVICE": "cpu", "CUDA_VISIBLE_DEVICES": ""}
-        | {"PYTHONPATH": str(package_without(patch.file))},
+        | {"PYTHONPATH": str(package_without(patch.topic))},
         capture_output=True,
         text=True,
     )
