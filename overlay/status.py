@@ -91,9 +91,10 @@ def _state(facts: tree.Facts, hashes: dict[str, str]) -> tuple[str, str]:
     if facts.under_way:
         return "unexported", f"there is {facts.under_way}: end that, then export"
     if facts.dirty:
-        return "dirty", f"{len(facts.dirty)} files are in no commit, {facts.dirty[0]} the first"
+        more = f" and {len(facts.dirty) - 1} more" if len(facts.dirty) > 1 else ""
+        return "dirty", f"changes that are in no commit: {facts.dirty[0]}{more}"
     if facts.unexported:
-        return "unexported", "the commits are not those of patches/: export, or drop them"
+        return "unexported", f"the commits are not those of patches/: export, or `{tree.RESET}`"
     if found == list(hashes.items()):
         return ("applied", f"{len(found)} patches") if found else ("pristine", "no patches")
     if not found:
