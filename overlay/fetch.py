@@ -102,7 +102,10 @@ def _download(artifact: Artifact, path: Path) -> None:
             pass_fds=held(),
         )
         found = draft / artifact.file
-        if result.returncode or not found.is_file():
+        if not result.returncode and not found.is_file():
+            others = ", ".join(path.name for path in draft.glob(f"{artifact.package}-*"))
+            raise OverlayError(f"{artifact.file}: pip has {others or 'another file'}: name it so")
+        if result.returncode:
             raise OverlayError(f"{artifact.file}: {_reason(artifact, result.stderr)}")
         digest = sha256(found)
         if artifact.sha256 not in ("", digest):

@@ -38,6 +38,13 @@ def test_it_is_said(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not pristine(Git(project.tree), "0.34.0", project.pin).pinned
 
 
+def test_version_written_otherwise(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    shelf(project, monkeypatch, "0.34.0")
+    words = r"^vllm-0\.34\.tar\.gz: pip has vllm-0\.34\.0\.tar\.gz: name it so$"
+    with pytest.raises(OverlayError, match=words):
+        fetch_unpinned("vllm", "0.34")
+
+
 def test_version_that_is_not_there(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     shelf(project, monkeypatch, "0.34.0")
     with pytest.raises(OverlayError, match=r"pip finds no vllm 0\.35\.0: is there a network"):
