@@ -81,7 +81,7 @@ def drop(names: Sequence[str], pin: Pin, workspace: Workspace = HERE) -> list[st
         series = tree.applied_series(pin, workspace, "drop")
         git = Git(workspace.tree)
         patches = read_all(workspace.patches)
-        dropped = [find(patches, name) for name in names]
+        dropped = list({find(patches, name).file: find(patches, name) for name in names}.values())
         rest = leave_out(patches, names, commits.load(git, series.base, patches))
         for patch in patches:
             if patch.topic in rest.gone and patch not in dropped:

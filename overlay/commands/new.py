@@ -26,5 +26,5 @@ def execute(args: argparse.Namespace) -> int:
     edits.new(args.name, load_pin())
     print(f"{args.name}: an empty commit. Make the change, then:")
     print("  git -C .work/vllm commit -a --amend   # fill in the header's fields as well")
-    print("  ./apply_patches.py export && ./apply_patches.py lint")
+    print("  ./apply_patches.py export && ./apply_patches.py manifest && ./apply_patches.py lint")
     return 0

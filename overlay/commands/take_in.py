@@ -35,5 +35,5 @@ def execute(args: argparse.Namespace) -> int:
     if found.missing:
         fields = ", ".join(found.missing)
         print(f"  git -C .work/vllm commit --amend   # fill in {fields}")
-    print("  ./apply_patches.py export && ./apply_patches.py lint")
+    print("  ./apply_patches.py export && ./apply_patches.py manifest && ./apply_patches.py lint")
     return 0

@@ -52,6 +52,12 @@ def test_the_last_one(project: Project) -> None:
     assert project.git("status", "--porcelain") == ""
 
 
+def test_named_twice(project: Project) -> None:
+    three(project)
+    names = ["second", "0002-second.patch"]
+    assert edits.drop(names, project.pin, project.workspace) == ["0002-second.patch"]
+
+
 def test_unknown_name(project: Project) -> None:
     three(project)
     with pytest.raises(UsageError, match="no patch has the name thrid: is it third"):
