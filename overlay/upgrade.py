@@ -291,7 +291,8 @@ def _outcome(patch: Patch, new: Mapping[str, File], changes: commits.Changes) ->
 def _finish(git: Git, pin: Pin, workspace: Workspace, state: Progress) -> Result:
     """Write the new pin, patches/ and PATCHES.md, and move the branch, all in one step."""
     rendered = export.render_commits(git, state.base, state.tip)
-    built = commits.build(git, state.base, [parse_patch(r.file, r.data) for r in rendered])
+    kept = [parse_patch(r.file, r.data) for r in rendered]
+    built = commits.build(git, state.base, kept)
     head = built[-1].commit if built else state.base
     trees = git.text("rev-parse", f"{head}^{{tree}}", f"{state.tip}^{{tree}}").split()
     if trees[0] != trees[1]:
@@ -311,7 +312,18 @@ def _finish(git: Git, pin: Pin, workspace: Workspace, state: Progress) -> Result
     tree.refuse_obstacles(git, state.shown, head)
     record = export.record_of(head, again)
     switch.switch(workspace, state.base, record, patches, files)
-    return Result(state.steps, "", state.notes)
+    return Result(state.steps, "", state.notes + _stale_depends(kept))
+
+
+def _stale_depends(patches: Sequence[Patch]) -> list[str]:
+    """What a person has to look at where a patch says that it needs one that was left out."""
+    topics = {patch.topic for patch in patches}
+    return [
+        f"{patch.topic}: Depends names {name}, which was left out: does it work without?"
+        for patch in patches
+        for name in patch.header.entries("Depends")
+        if name not in topics
+    ]
 
 
 def _memory(workspace: Workspace) -> Path:

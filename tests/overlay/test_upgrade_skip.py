@@ -25,6 +25,18 @@ def test_goes_on_without_it(project: Project) -> None:
     assert status(new_pin(project), project.workspace).state == "applied"
 
 
+def test_one_that_says_it_needs_it_is_named(project: Project) -> None:
+    project.add_patch("clash", {"a.py": numbered(line_10="ten")})
+    project.add_patch("last", {"noeol.txt": "FIRST\nlast"}, Depends="clash")
+    prepare(project, {**BASE, "a.py": numbered(line_10="zehn")})
+    start(project)
+    result = upgrade.skip(project.pin, project.workspace)
+    assert result.notes == [
+        "something to look at",
+        "last: Depends names clash, which was left out: does it work without?",
+    ]
+
+
 def test_nothing_is_under_way(project: Project) -> None:
     project.apply()
     for command in (upgrade.skip, upgrade.go_on):
