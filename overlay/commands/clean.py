@@ -18,7 +18,9 @@ def configure_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentPar
         epilog="example: ./apply_patches.py clean --yes",
     )
     parser.add_argument(
-        "--yes", action="store_true", help="remove it; downloads in the user's cache stay"
+        "--yes",
+        action="store_true",
+        help="remove all of .work, whatever made it; downloads in the user's cache stay",
     )
     parser.set_defaults(execute=execute)
 
