@@ -165,7 +165,7 @@ def build_wheel(
         left.unlink()
     built = None
     if _blob(series.head, extension.DEFINITION, workspace) is not None:
-        print(f"Compiling the extension for {' '.join(archs)} ...", flush=True)
+        print(f"Compiling the extension for {' '.join(archs)} (minutes) ...", flush=True)
         sources = _sources(series.head, workspace)
         folder = workspace.work / "build" / "extension"
         built = extension.build(sources, toolchain, archs, jobs, folder)

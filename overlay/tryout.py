@@ -111,11 +111,14 @@ def _lay_binaries(folder: Path, wheel: Path) -> None:
 
 
 def _pip(folder: Path, *args: str) -> None:
+    """Install; on a terminal with pip's own progress, for these are gigabytes."""
+    shown = sys.stdout.isatty()
     process.run(
         [folder / "bin" / "python", "-m", "pip", "install", "--disable-pip-version-check",
-         "--no-input", "--quiet", "--compile", *args],
+         "--no-input", *([] if shown else ["--quiet"]), "--compile", *args],
         "pip install",
         env=_environment(),
+        show=shown,
     )  # fmt: skip
 
 
