@@ -34,6 +34,12 @@ VARIANTS = [
 ]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """An empty cache for vLLM, so that what it compiled for an earlier run hides nothing."""
+    os.environ["VLLM_CACHE_ROOT"] = str(tmp_path_factory.mktemp("cache"))
+
+
 @pytest.fixture(scope="session")
 def checkpoints(tryout_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder with a checkpoint for each of VARIANTS."""
