@@ -9,10 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-WORK = ROOT / ".work"
-VLLM_TREE = WORK / "vllm"
-PATCHES = ROOT / "patches"
-DIST = ROOT / "dist"
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from pathlib import Path
 from overlay.files import make_folder
 from overlay.git import Git
 
-OPEN, BASE, MIDDLE, CLOSE = b"<<<<<<< ", b"||||||| ", b"=======", b">>>>>>> "
+OPEN, BASE, CLOSE = b"<<<<<<< ", b"||||||| ", b">>>>>>> "
 
 
 def merge_file(git: Git, sides: Sequence[bytes], labels: Sequence[str]) -> tuple[bytes, bool]:

@@ -11,7 +11,7 @@ import pytest
 
 from overlay.cli import main
 from overlay.patchfile import read_series, topic_of
-from overlay.paths import PATCHES
+from overlay.paths import HERE
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_options(script: Path) -> None:
 
 
 def test_names_of_patches(script: Path) -> None:
-    names = {topic_of(file) for file in read_series(PATCHES)}
+    names = {topic_of(file) for file in read_series(HERE.patches)}
     assert set(completed(script, "drop", "")) == names
     assert set(completed(script, "apply", "--without", "")) == names
 

@@ -9,7 +9,7 @@ import pytest
 from killing import kills
 
 from overlay.git import Git
-from overlay.paths import PATCHES, Workspace
+from overlay.paths import HERE, Workspace
 from overlay.pin import load_pin
 from overlay.tree import apply, unapply
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 def test_next_apply_repairs(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path)
-    shutil.copytree(PATCHES, workspace.patches)
+    shutil.copytree(HERE.patches, workspace.patches)
     pin = load_pin()
     git = Git(workspace.tree)
     wanted = apply(pin, workspace)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from overlay.paths import VLLM_TREE
+from overlay.paths import HERE
 from overlay.pin import load_pin
 from overlay.review import Outcome, Report, review
 
@@ -14,7 +14,7 @@ from overlay.review import Outcome, Report, review
 @pytest.fixture(scope="module")
 def reports() -> dict[str, Report]:
     """The reviews by version."""
-    if not VLLM_TREE.exists():
+    if not HERE.tree.exists():
         pytest.skip("needs the imported source: ./apply_patches.py apply")
     versions = ["0.31.0", "0.32.0", "0.33.0"]
     return {report.version: report for report in review(versions, load_pin())}

@@ -3,21 +3,17 @@
 """The dense compressed-tensors, GPTQ and AWQ paths ask with the layer's name."""
 
 from types import SimpleNamespace
-from unittest import mock
 
 import pytest
 
 pytest.importorskip("vllm")
 
 import torch
-from vllm.model_executor.kernels.linear import MarlinLinearKernel
+from marlin_schemes import compressed_tensors_act_type
 from vllm.model_executor.layers.linear import LinearBase
 from vllm.model_executor.layers.quantization import auto_awq
 from vllm.model_executor.layers.quantization.auto_awq import AutoAWQConfig
 from vllm.model_executor.layers.quantization.auto_gptq import AutoGPTQConfig
-from vllm.model_executor.layers.quantization.compressed_tensors.schemes import (
-    compressed_tensors_wNa16,
-)
 from vllm.model_executor.layers.vocab_parallel_embedding import ParallelLMHead
 
 LAYER, HEAD = "model.layers.0.mlp.down_proj", "lm_head"
@@ -40,26 +36,7 @@ def layer_of(name: str) -> torch.nn.Module:
 
 @pytest.mark.parametrize(("name", "dtype"), [(LAYER, torch.int8), (HEAD, torch.bfloat16)])
 def test_compressed_tensors(monkeypatch: pytest.MonkeyPatch, name: str, dtype: torch.dtype) -> None:
-    choose = mock.Mock(return_value=MarlinLinearKernel)
-    monkeypatch.setattr(compressed_tensors_wNa16, "choose_mp_linear_kernel", choose)
-    for rank_or_size, value in (("rank", 0), ("world_size", 1)):
-        monkeypatch.setattr(
-            f"vllm.model_executor.parameter.get_tensor_model_parallel_{rank_or_size}",
-            lambda value=value: value,
-        )
-    scheme = compressed_tensors_wNa16.CompressedTensorsWNA16(
-        strategy="group", num_bits=4, group_size=128, layer_name=name
-    )
-    scheme.create_weights(
-        torch.nn.Module(),
-        output_size=256,
-        input_size=256,
-        output_partition_sizes=[256],
-        input_size_per_partition=256,
-        params_dtype=torch.bfloat16,
-        weight_loader=lambda *args: None,
-    )
-    assert scheme.kernel.config.act_type == dtype
+    assert compressed_tensors_act_type(monkeypatch, name, 4) == dtype
 
 
 @pytest.mark.parametrize(("name", "dtype"), [(LAYER, torch.int8), (HEAD, None)])

@@ -9,12 +9,9 @@ import pytest
 pytest.importorskip("vllm")
 
 import torch
-from vllm.model_executor.kernels.linear import MarlinLinearKernel
+from marlin_schemes import compressed_tensors_act_type
 from vllm.model_executor.layers.linear import LinearBase
 from vllm.model_executor.layers.quantization.auto_gptq import AutoGPTQConfig
-from vllm.model_executor.layers.quantization.compressed_tensors.schemes import (
-    compressed_tensors_wNa16,
-)
 from vllm.model_executor.layers.quantization.utils import marlin_utils
 
 NAME = "model.layers.0.mlp.down_proj"
@@ -34,26 +31,7 @@ def warned(warning: mock.Mock) -> str:
 
 
 def test_compressed_tensors(monkeypatch: pytest.MonkeyPatch, int8: mock.Mock) -> None:
-    choose = mock.Mock(return_value=MarlinLinearKernel)
-    monkeypatch.setattr(compressed_tensors_wNa16, "choose_mp_linear_kernel", choose)
-    for rank_or_size, value in (("rank", 0), ("world_size", 1)):
-        monkeypatch.setattr(
-            f"vllm.model_executor.parameter.get_tensor_model_parallel_{rank_or_size}",
-            lambda value=value: value,
-        )
-    scheme = compressed_tensors_wNa16.CompressedTensorsWNA16(
-        strategy="group", num_bits=8, group_size=128, layer_name=NAME
-    )
-    scheme.create_weights(
-        torch.nn.Module(),
-        output_size=256,
-        input_size=256,
-        output_partition_sizes=[256],
-        input_size_per_partition=256,
-        params_dtype=torch.bfloat16,
-        weight_loader=lambda *args: None,
-    )
-    assert scheme.kernel.config.act_type == torch.bfloat16
+    assert compressed_tensors_act_type(monkeypatch, NAME, 8) == torch.bfloat16
     assert f"layer '{NAME}' keeps 16-bit activations" in warned(int8)
 
 
