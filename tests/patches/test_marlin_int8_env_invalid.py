@@ -3,6 +3,7 @@
 """A bad value of a Marlin int8 variable is one line that names it, before any model is loaded."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -21,9 +22,9 @@ from vllm.engine.arg_utils import EngineArgs
     ],
 )
 def test_named_when_the_configuration_is_made(
-    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, value: str
 ) -> None:
     monkeypatch.setenv(name, value)
     with pytest.raises(ValueError, match=f"'{re.escape(value)}' for {name}") as error:
-        EngineArgs(model="/nonexistent").create_engine_config()
+        EngineArgs(model=str(tmp_path)).create_engine_config()
     assert "\n" not in str(error.value)

@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
-"""vLLM's own Marlin tests against the installed wheel: outcomes as JSON, before against after.
+"""vLLM's own Marlin tests against the installed wheel: outcomes, before against after.
 
-    python tests/upstream/run.py --source .work/vllm --out patched.json [-- PYTEST-ARGUMENTS]
-    PYTHONPATH=OFFICIAL python tests/upstream/run.py --source .work/vllm --out official.json
-    python tests/upstream/run.py --compare official.json patched.json
+    python tests/upstream/run.py --source .work/vllm --out patched.jsonl [-- PYTEST-ARGUMENTS]
+    PYTHONPATH=OFFICIAL python tests/upstream/run.py --source .work/vllm --out official.jsonl
+    python tests/upstream/run.py --compare official.jsonl patched.jsonl
 
 The tests are taken unmodified from a vLLM source distribution (.tar.gz) or an unpacked one, and run
 in a folder that holds nothing else of it, so that they import the installed vLLM; nothing is
 installed. They need a GPU, pytest and tblib, and no download. `-- -n 8` runs eight at a time where
 pytest-xdist is installed.
 
-Exit codes: 0 done, or nothing that passed fails; 1 something that passed does not any more; 2 the
-tests could not be run.
+Outcomes are written as they come, a JSON line each. After a run that was cut, the same command with
+--rest runs what is not in the file yet, and --compare says what is missing.
+
+Exit codes: 0 done, or all that passed before passes; 1 something that passed does not any more;
+2 the tests could not be run, or one of the two runs lacks some.
 """
 
 import argparse
@@ -23,8 +26,8 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import xml.etree.ElementTree as ElementTree
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 FILES = [
@@ -55,51 +58,65 @@ def take_tests(source: Path, folder: Path) -> None:
                 archive.extract(member, folder, filter="data")
 
 
-def outcomes(report: Path) -> dict[str, str]:
-    """Test -> passed, failed, error or skipped, from pytest's JUnit report."""
-    found = {}
-    for case in ElementTree.parse(report).getroot().iter("testcase"):
-        kinds = {child.tag for child in case}
-        outcome = next(
-            (
-                word
-                for tag, word in (("error", "error"), ("failure", "failed"), ("skipped", "skipped"))
-                if tag in kinds
-            ),
-            "passed",
-        )
-        found[f"{case.get('classname')}::{case.get('name')}"] = outcome
-    return found
+def read(out: Path) -> tuple[dict[str, str], list[str]]:
+    """Test -> outcome, and the tests that were to run but have none, of a file of outcomes."""
+    tests: dict[str, str] = {}
+    selected: dict[str, None] = {}
+    for text in out.read_text().splitlines():
+        line = json.loads(text)
+        selected |= dict.fromkeys(line.get("selected", []))
+        if "test" in line:
+            tests[line["test"]] = line["outcome"]
+    return tests, [test for test in selected if test not in tests]
 
 
-def run(source: Path, pytest_args: list[str]) -> dict[str, str]:
-    """Run the tests; raises RuntimeError if pytest gives no report."""
+def run(source: Path, out: Path, done: Iterable[str], pytest_args: list[str]) -> None:
+    """Run the tests except `done`; raises RuntimeError if pytest cannot run them."""
     with tempfile.TemporaryDirectory(prefix="upstream-tests-") as name:
         folder = Path(name)
         take_tests(source, folder)
-        report = folder / "report.xml"
+        leave_out = folder / "leave-out.txt"
+        leave_out.write_text("\n".join(done))
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", SELECT]
-        command += [f"--junitxml={report}", *pytest_args, *FILES]
-        env = os.environ | {"HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1"}
+        command += ["-p", "outcomes", "--outcomes", str(out.resolve())]
+        command += ["--leave-out", str(leave_out), *pytest_args, *FILES]
+        path = os.pathsep.join(filter(None, (str(Path(__file__).parent), os.getenv("PYTHONPATH"))))
+        env = os.environ | {"HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1", "PYTHONPATH": path}
         code = subprocess.run(command, cwd=folder, env=env).returncode
-        if not report.is_file() or code not in (0, 1):
+        # 5: none was left to run
+        if code not in (0, 1) and not (code == 5 and done):
             raise RuntimeError(f"pytest ended with code {code}: see above")
-        return outcomes(report)
+
+
+def summary(out: Path) -> str:
+    """Counts of a file of outcomes on one line."""
+    tests, missing = read(out)
+    counts = dict(sorted(Counter(tests.values()).items()))
+    return f"{out.name}: {counts}" + (f", {len(missing)} not run" if missing else "")
 
 
 def compare(before: Path, after: Path) -> int:
-    """Print both counts and every test that passed before and does not after."""
-    old, new = (json.loads(path.read_text()) for path in (before, after))
-    for path, result in ((before, old), (after, new)):
-        print(f"{path.name}: {result['counts']}")
-    worse = [
-        test
-        for test, outcome in old["tests"].items()
-        if outcome == "passed" and new["tests"].get(test) != "passed"
-    ]
-    for test in worse:
-        print(f"passed before, {new['tests'].get(test, 'missing')} now: {test}")
-    return 1 if worse else 0
+    """Print both counts, every test that passed before and does not after, and those not run."""
+    old, old_missing = read(before)
+    new, new_missing = read(after)
+    for path, tests in ((before, old), (after, new)):
+        if not tests:
+            raise RuntimeError(f"{path} holds no outcomes")
+        print(summary(path))
+    worse = [t for t, outcome in old.items() if outcome == "passed" and new.get(t, "") != "passed"]
+    absent = {
+        before.name: {*old_missing, *(t for t in new if t not in old)},
+        after.name: {*new_missing, *(t for t in old if t not in new)},
+    }
+    failed = [test for test in worse if test in new]
+    for test in failed:
+        print(f"passed before, {new[test]} now: {test}")
+    for name, tests in absent.items():
+        for function, count in sorted(Counter(test.partition("[")[0] for test in tests).items()):
+            print(f"not run in {name}: {count} of {function}")
+    if failed:
+        return 1
+    return 2 if any(absent.values()) else 0
 
 
 def main() -> int:
@@ -107,23 +124,26 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--source", type=Path, help="vLLM's source distribution, or its folder")
-    parser.add_argument("--out", type=Path, help="JSON file for the outcomes")
+    parser.add_argument("--out", type=Path, help="file for the outcomes, JSON lines")
+    parser.add_argument("--rest", action="store_true", help="run what is not in --out yet")
     parser.add_argument("--compare", type=Path, nargs=2, metavar=("BEFORE", "AFTER"))
     parser.add_argument("pytest_args", nargs="*", help="after --: arguments for pytest")
     args = parser.parse_args()
-    if args.compare:
-        return compare(*args.compare)
-    if not args.source or not args.out:
-        parser.error("give --source and --out, or --compare")
     try:
-        tests = run(args.source, args.pytest_args)
-    except (OSError, tarfile.TarError, RuntimeError) as e:
+        if args.compare:
+            return compare(*args.compare)
+        if not args.source or not args.out:
+            parser.error("give --source and --out, or --compare")
+        if args.rest:
+            done = list(read(args.out)[0])
+        else:
+            done = []
+            args.out.write_text("")
+        run(args.source, args.out, done, args.pytest_args)
+        print(summary(args.out))
+    except (OSError, ValueError, tarfile.TarError, RuntimeError) as e:
         print(f"error: {e}", file=sys.stderr)
         return 2
-    counts = dict(sorted(Counter(tests.values()).items()))
-    result = {"counts": counts, "tests": dict(sorted(tests.items()))}
-    args.out.write_text(json.dumps(result, indent=1) + "\n")
-    print(counts)
     return 0
 
 
