@@ -12,6 +12,9 @@ the graph. One row a shape and number of tokens m, group size 128, bf16:
                  zero-point   half of the group scales negative with int8 activations (the patch
                               then stores zero points); a checkpoint with zero points with 16 bits
     activation   a16 or int8
+
+With int8 activations and positive scales the server takes the faster of the two by the number of
+tokens; here each is measured for all of them.
 """
 
 import argparse
@@ -27,6 +30,7 @@ os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
 
 import torch
 from marlin_layer import PATCHED, MarlinLayer, random_weights
+from vllm.model_executor.layers.quantization.utils import marlin_utils
 from vllm.v1.worker.workspace import init_workspace_manager
 
 GROUP = 128
@@ -71,6 +75,8 @@ def measure() -> list[dict[str, Any]]:
     """Rows of every shape, series and number of tokens."""
     # As in the server: without it, each call would allocate and clear the kernel's locks.
     init_workspace_manager(torch.device("cuda", torch.cuda.current_device()))
+    # Positive scales: the symmetric kernel for every number of tokens.
+    marlin_utils.MARLIN_INT8_ZP_MIN_TOKENS = sys.maxsize
     stream = torch.cuda.Stream()
     l2 = torch.cuda.get_device_properties(0).L2_cache_size
     rows = []
