@@ -24,6 +24,7 @@ from vllm.model_executor.parameter import (
     GroupQuantScaleParameter,
     PackedvLLMParameter,
 )
+from vllm.platforms import current_platform
 from vllm.scalar_type import scalar_types
 
 INT8_LIMIT = 0.0105  # relative error of int8 activations, rounding of the activations included
@@ -190,19 +191,21 @@ def emulate(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
     def gemm(
         a: torch.Tensor,
+        out: None,
         weight: torch.Tensor,
         bias: torch.Tensor | None,
         scales: torch.Tensor,
         a_scales: torch.Tensor | None,
         global_scale: torch.Tensor | None,
-        zeros: torch.Tensor,
-        workspace: torch.Tensor | None,
+        zeros: torch.Tensor | None,
+        workspace: torch.Tensor,
         type_id: int,
         size_m: int,
         size_n: int,
         size_k: int,
-        **_: Any,
+        *_: bool,
     ) -> torch.Tensor:
+        zeros = torch.empty(0, dtype=torch.int32) if zeros is None else zeros
         calls.append({"type_id": type_id, "zeros": zeros, "a": a.dtype})
         has_zp = zeros.numel() > 0
         assert type_id == (scalar_types.uint4 if has_zp else scalar_types.uint4b8).id
@@ -230,5 +233,8 @@ def emulate(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
     monkeypatch.setattr(ops, "gptq_marlin_repack", repack)
     monkeypatch.setattr(marlin_utils, "per_token_quant_int8", quantize)
-    monkeypatch.setattr(torch.ops.vllm, "marlin_gemm", gemm)
+    monkeypatch.setattr(marlin_utils, "get_marlin_workspace", lambda device: torch.empty(0))
+    monkeypatch.setattr(torch.ops._C, "marlin_gemm", gemm, raising=False)
+    if not current_platform.is_cpu():  # vLLM's own operator is registered for the GPU only
+        monkeypatch.setattr(torch.ops.vllm, "marlin_gemm", marlin_utils._marlin_gemm)
     return calls

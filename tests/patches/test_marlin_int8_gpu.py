@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
-"""The real Marlin kernel on real shapes against float64: int8 and 16-bit activations."""
+"""The real Marlin kernel against float64: int8 and 16-bit activations.
+
+A large shape and one that Marlin pads; bench/marlin_int8_accuracy.py has the others.
+"""
 
 import pytest
 
@@ -15,9 +18,7 @@ pytestmark = [
     pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU"),
 ]
 
-SHAPES = pytest.mark.parametrize(
-    ("n", "k"), [(17408, 5120), (5120, 17408), (28672, 4096), (1000, 1152)]
-)
+SHAPES = pytest.mark.parametrize(("n", "k"), [(5120, 17408), (1000, 1152)])
 CASES = pytest.mark.parametrize(
     ("negative", "asymmetric"),
     [(0.0, False), (0.5, False), (1.0, False), (0.0, True), (0.5, True)],
@@ -59,7 +60,7 @@ def test_one_group_padded_to_two() -> None:
 def test_kernel_reads_scales_as_unsigned(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the patch the same layer is garbage: the day this fails, the patch can go."""
 
-    def stock_scales(s: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def stock_scales(s: torch.Tensor, _: str) -> tuple[torch.Tensor, torch.Tensor]:
         return (s / s.max() * 4096).round().to(torch.int16).view(s.dtype), s.max().float() / 4096
 
     monkeypatch.setattr(marlin, "marlin_act_int8_negative_groups", lambda *_: None)

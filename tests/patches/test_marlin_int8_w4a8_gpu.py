@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
-"""A compressed-tensors layer that asks for int8 activations, with the kernel chosen for the GPU."""
+"""A compressed-tensors layer that asks for int8 activations, with the kernel chosen for the GPU.
+
+Marlin, whether it is named or not: on Hopper others are asked first for 16-bit activations.
+"""
 
 import pytest
 
@@ -8,7 +11,7 @@ pytest.importorskip("vllm")
 
 import torch
 from marlin_emulation import INT8_LIMIT, checkpoint
-from vllm.config import VllmConfig, set_current_vllm_config
+from vllm.config import KernelConfig, VllmConfig, set_current_vllm_config
 from vllm.model_executor.kernels.linear import MarlinLinearKernel
 from vllm.model_executor.layers.quantization.compressed_tensors.schemes import (
     CompressedTensorsW4A8Int,
@@ -24,7 +27,8 @@ N, K, TOKENS = 4096, 2048, 64
 
 @pytest.mark.parametrize("groups", [1, K // 128])
 @pytest.mark.parametrize("negative", [0.0, 0.5])
-def test_product(tensor_parallel: object, groups: int, negative: float) -> None:
+@pytest.mark.parametrize("backend", ["auto", "marlin"])
+def test_product(tensor_parallel: object, groups: int, negative: float, backend: str) -> None:
     c = checkpoint(N, K, groups, negative=negative, device="cuda")
     scheme = CompressedTensorsW4A8Int(
         strategy="channel" if groups == 1 else "group",
@@ -33,7 +37,8 @@ def test_product(tensor_parallel: object, groups: int, negative: float) -> None:
     )
     layer = torch.nn.Module()
     layer.prefix = "model.layers.0.mlp.down_proj"
-    with set_current_vllm_config(VllmConfig()), torch.device("cuda"):
+    config = VllmConfig(kernel_config=KernelConfig(linear_backend=backend))
+    with set_current_vllm_config(config), torch.device("cuda"):
         scheme.create_weights(
             layer,
             output_size=N,

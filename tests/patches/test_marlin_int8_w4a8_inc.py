@@ -4,13 +4,16 @@
 
 from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import pytest
 
 pytest.importorskip("vllm")
 
 import torch
+from vllm.model_executor.layers.fused_moe.oracle.int_wna16 import WNA16MoEBackend
 from vllm.model_executor.layers.quantization.auto_gptq import AutoGPTQMoEMethod
+from vllm.model_executor.layers.quantization.inc import inc
 from vllm.model_executor.layers.quantization.inc.inc import INCConfig
 from vllm.model_executor.layers.quantization.inc.schemes import inc_wna16_linear, inc_wna16_scheme
 from vllm.platforms import current_platform
@@ -61,8 +64,19 @@ def test_experts(
     config = layer_config(changed)
     method = object.__new__(AutoGPTQMoEMethod)
     method.quant_config = SimpleNamespace(quant_type=None)
+    method.wna16_moe_backend = WNA16MoEBackend.MARLIN
     monkeypatch.setattr(inc_wna16_scheme, "_resolve_gptq_moe", lambda *_: method)
     resolved = inc_wna16_scheme.INCWna16Scheme().get_moe_method(
         None, torch.nn.Module(), "model.layers.0.mlp.experts", config
     )
     assert resolved.input_dtype == dtype
+
+
+@pytest.mark.parametrize(("symmetric", "warned"), [(True, False), (False, True)])
+def test_asymmetric_activations_are_warned_of(
+    monkeypatch: pytest.MonkeyPatch, symmetric: bool, warned: bool
+) -> None:
+    logger = mock.Mock()
+    monkeypatch.setattr(inc, "logger", logger)
+    assert INCConfig.from_config(W4A8 | {"act_sym": symmetric}).act_int8
+    assert logger.warning_once.called is warned

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
+"""On Hopper, layers that are to run with int8 activations get Marlin, the others what they got."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+import pytest
+
+pytest.importorskip("vllm")
+
+import torch
+from vllm.model_executor.kernels import linear
+from vllm.model_executor.kernels.linear import (
+    HummingLinearKernel,
+    MacheteLinearKernel,
+    MarlinLinearKernel,
+    MPLinearLayerConfig,
+)
+from vllm.model_executor.kernels.linear.mixed_precision import humming
+from vllm.model_executor.layers.fused_moe.oracle import int_wna16
+from vllm.model_executor.layers.fused_moe.oracle.int_wna16 import WNA16MoEBackend
+from vllm.model_executor.layers.quantization import auto_awq, auto_gptq
+from vllm.model_executor.layers.quantization.compressed_tensors.schemes import (
+    compressed_tensors_w4a8_int,
+    compressed_tensors_wNa16,
+)
+from vllm.model_executor.layers.quantization.inc.schemes import inc_wna16_scheme
+from vllm.model_executor.layers.quantization.utils import marlin_report
+from vllm.model_executor.layers.quantization.utils.humming import priority
+from vllm.platforms import current_platform
+from vllm.platforms.interface import DeviceCapability, PlatformEnum
+from vllm.scalar_type import scalar_types
+
+LAYER, HEAD = "model.layers.0.mlp.down_proj", "lm_head"
+
+
+@pytest.fixture(autouse=True)
+def hopper(monkeypatch: pytest.MonkeyPatch, tensor_parallel: object) -> None:
+    """A Hopper GPU on which Humming is installed, as vLLM requires it."""
+    monkeypatch.setattr(current_platform, "_enum", PlatformEnum.CUDA)
+    monkeypatch.setattr(current_platform, "is_cuda", lambda: True)
+    monkeypatch.setattr(current_platform, "is_cpu", lambda: False)
+    monkeypatch.setattr(
+        current_platform, "get_device_capability", lambda *_, **__: DeviceCapability(9, 0)
+    )
+    monkeypatch.setattr(current_platform, "is_device_capability", lambda c: c in (90, (9, 0)))
+    monkeypatch.setattr(humming, "has_humming", lambda: True)
+    monkeypatch.setenv("VLLM_MARLIN_INPUT_DTYPE", "int8")
+    use_backend(monkeypatch, "auto")
+
+
+def use_backend(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """--linear-backend NAME"""
+    monkeypatch.setattr(linear, "_get_linear_backend", lambda **_: name)
+
+
+def weights(layer: torch.nn.Module, method: Any) -> Any:
+    """Make the weights of a layer of 256 x 1024. Returns its kernel."""
+    method.create_weights(
+        layer,
+        input_size=1024,
+        output_size=256,
+        output_partition_sizes=[256],
+        input_size_per_partition=1024,
+        params_dtype=torch.bfloat16,
+        weight_loader=lambda *_: None,
+    )
+    return method.kernel
+
+
+def gptq(name: str) -> Any:
+    method = object.__new__(auto_gptq.AutoGPTQLinearMethod)
+    method.quant_config = auto_gptq.AutoGPTQConfig(4, 128, False, True, True, {}, {})
+    method.quant_type = scalar_types.uint4b8
+    method.input_dtype = auto_gptq.get_marlin_input_dtype(name, scalar_types.uint4b8)
+    return weights(torch.nn.Module(), method)
+
+
+def awq(name: str) -> Any:
+    method = object.__new__(auto_awq.AutoAWQMarlinLinearMethod)
+    method.quant_config = auto_awq.AutoAWQConfig(4, 128, True, True, [], {})
+    method.input_dtype = auto_gptq.get_marlin_input_dtype(name, scalar_types.uint4)
+    return weights(torch.nn.Module(), method)
+
+
+def compressed_tensors(name: str) -> Any:
+    scheme = compressed_tensors_wNa16.CompressedTensorsWNA16(
+        strategy="group", num_bits=4, group_size=128, layer_name=name
+    )
+    return weights(torch.nn.Module(), scheme)
+
+
+PATHS = pytest.mark.parametrize("path", [gptq, awq, compressed_tensors])
+
+
+@PATHS
+@pytest.mark.parametrize(
+    ("name", "kernel", "act_type"),
+    [(LAYER, MarlinLinearKernel, torch.int8), (HEAD, MacheteLinearKernel, torch.bfloat16)],
+)
+def test_dense(
+    path: Callable[[str], Any], name: str, kernel: type[object], act_type: torch.dtype
+) -> None:
+    chosen = path(name)
+    assert (type(chosen), chosen.config.act_type) == (kernel, act_type)
+
+
+def test_a_named_backend_wins(monkeypatch: pytest.MonkeyPatch) -> None:
+    use_backend(monkeypatch, "machete")
+    chosen = compressed_tensors(LAYER)
+    assert (type(chosen), chosen.config.act_type) == (MacheteLinearKernel, torch.bfloat16)
+
+
+def test_without_preference_humming_is_asked_first() -> None:
+    """The day this fails, upstream asks Marlin first, and the preference can go."""
+    config = MPLinearLayerConfig(
+        full_weight_shape=(1024, 256),
+        partition_weight_shape=(1024, 256),
+        weight_type=scalar_types.uint4b8,
+        act_type=torch.int8,
+        group_size=128,
+        zero_points=False,
+    )
+    assert linear.choose_mp_linear_kernel(config) is HummingLinearKernel
+
+
+def test_checkpoint_that_asks_for_int8(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VLLM_MARLIN_INPUT_DTYPE")
+    scheme = compressed_tensors_w4a8_int.CompressedTensorsW4A8Int(
+        strategy="group", num_bits=4, group_size=128
+    )
+    assert type(weights(torch.nn.Module(), scheme)) is MarlinLinearKernel
+
+
+@pytest.mark.parametrize(("variable", "marlin_first"), [("int8", True), (None, False)])
+def test_experts(monkeypatch: pytest.MonkeyPatch, variable: str | None, marlin_first: bool) -> None:
+    monkeypatch.setattr(priority, "prefers_humming", lambda *_: True)
+    if variable is None:
+        monkeypatch.delenv("VLLM_MARLIN_INPUT_DTYPE")
+    order = int_wna16._get_priority_backends()
+    marlin, humming = order.index(WNA16MoEBackend.MARLIN), order.index(WNA16MoEBackend.HUMMING)
+    assert (marlin < humming) is marlin_first
+
+
+@pytest.mark.parametrize("backend", [WNA16MoEBackend.MARLIN, WNA16MoEBackend.HUMMING])
+def test_experts_that_ask_for_int8_and_keep_16_bits(
+    monkeypatch: pytest.MonkeyPatch, backend: WNA16MoEBackend
+) -> None:
+    monkeypatch.delenv("VLLM_MARLIN_INPUT_DTYPE")
+    logger = mock.Mock()
+    monkeypatch.setattr(inc_wna16_scheme, "logger", logger)
+    method = object.__new__(auto_gptq.AutoGPTQMoEMethod)
+    method.quant_config = SimpleNamespace(quant_type=scalar_types.uint4b8)
+    method.wna16_moe_backend = backend
+    monkeypatch.setattr(inc_wna16_scheme, "_resolve_gptq_moe", lambda *_: method)
+    config = SimpleNamespace(bits=4, is_gptq=True, act_int8=True)
+    inc_wna16_scheme.INCWna16Scheme().get_moe_method(None, torch.nn.Module(), "experts", config)
+    assert logger.warning_once.called is (backend is WNA16MoEBackend.HUMMING)
+
+
+def test_report_of_experts_in_another_backend() -> None:
+    layer = torch.nn.Module()
+    layer.layer_name = "model.layers.0.mlp.experts"
+    experts = SimpleNamespace()
+    layer.quant_method = SimpleNamespace(
+        wna16_moe_backend=WNA16MoEBackend.HUMMING, moe_kernel=SimpleNamespace(fused_experts=experts)
+    )
+    with mock.patch.object(marlin_report, "logger") as logger:
+        marlin_report.report_marlin_input_dtype(layer)
+    call = logger.info.call_args
+    assert (call.args[0] % call.args[1:]).endswith(
+        "16-bit activations (the variable is for Marlin only: try --moe-backend marlin), "
+        "e.g. 'model.layers.0.mlp.experts'"
+    )
