@@ -161,17 +161,28 @@ def test_experts_that_ask_for_int8_and_keep_16_bits(
     assert logger.warning_once.called is (backend is WNA16MoEBackend.HUMMING)
 
 
-def test_report_of_experts_in_another_backend() -> None:
+def report(kernel: Any = None, experts: Any = None) -> str:
+    """The start-up report's line of one layer."""
     layer = torch.nn.Module()
-    layer.layer_name = "model.layers.0.mlp.experts"
-    experts = SimpleNamespace()
+    layer.prefix = LAYER
     layer.quant_method = SimpleNamespace(
-        wna16_moe_backend=WNA16MoEBackend.HUMMING, moe_kernel=SimpleNamespace(fused_experts=experts)
+        kernel=kernel,
+        wna16_moe_backend=WNA16MoEBackend.HUMMING,
+        moe_kernel=SimpleNamespace(fused_experts=experts),
     )
     with mock.patch.object(marlin_report, "logger") as logger:
         marlin_report.report_marlin_input_dtype(layer)
     call = logger.info.call_args
-    assert (call.args[0] % call.args[1:]).endswith(
-        "16-bit activations (the variable is for Marlin only: try --moe-backend marlin), "
-        "e.g. 'model.layers.0.mlp.experts'"
-    )
+    return str(call.args[0] % call.args[1:])
+
+
+def test_report_of_experts_in_another_backend() -> None:
+    reason = "16-bit activations (the variable is for Marlin only: try --moe-backend marlin)"
+    assert reason in report(experts=SimpleNamespace())
+
+
+def test_report_of_another_kernel_that_was_asked_for_int8() -> None:
+    """Its configuration says int8, which is no proof that it does."""
+    kernel = object.__new__(HummingLinearKernel)
+    kernel.config = SimpleNamespace(act_type=torch.int8)
+    assert "HummingLinearKernel: activations as the kernel has it" in report(kernel)
