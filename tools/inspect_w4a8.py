@@ -10,8 +10,8 @@ Reads config.json and the group scales of a compressed-tensors, GPTQ, AWQ or Aut
 negative, how many are too small for the kernel's 12-bit scales, and what int8 activations do to it
 in vLLM 0.32.0 and with this project's patches. Layers that vLLM fuses are looked at as one, because
 they share a largest scale. VLLM_MARLIN_INT8_EXCLUDE_RE and VLLM_MARLIN_INT8_INCLUDE_RE count as
-they do in the server. On Hopper, vLLM prefers other kernels to Marlin for compressed-tensors layers
-unless the server is told --linear-backend marlin.
+they do in the server. On Hopper, vLLM 0.32.0 itself prefers other kernels to Marlin unless the
+server is told --linear-backend marlin.
 
 Exit codes: 0 vLLM 0.32.0 runs each of its Marlin layers rightly with int8 activations; 1 it does
 not (the patched one does, or keeps 16 bits); 2 a wrong input.
