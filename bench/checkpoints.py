@@ -13,13 +13,15 @@ import argparse
 import dataclasses
 import json
 import math
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
 GROUP = 128
+SMALL_LM = Path(__file__).parent / "models" / "small-lm"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,6 +88,8 @@ QUANTIZATION_CONFIGS: dict[str, dict[str, object] | None] = {
         "sym": True,
     },
     "bitnet": {"quant_method": "bitnet", "modules_to_not_convert": ["lm_head"]},
+    # The same checkpoint; bench/serve.py serves it with another method.
+    "bitnet-humming": {"quant_method": "bitnet", "modules_to_not_convert": ["lm_head"]},
 }
 
 
@@ -121,7 +125,7 @@ class Drawer:
             # Two thirds of the codes are not zero, which makes the product's variance 2/3 s^2 k.
             scale = torch.full((n, groups), std * math.sqrt(1.5), dtype=torch.bfloat16)
             return {"weight_packed": packed, "weight_scale": scale}
-        if weights == "bitnet":
+        if weights.startswith("bitnet"):
             packed = self.integers(3, n // 4, k)
             for shift in (2, 4, 6):
                 packed |= self.integers(3, n // 4, k) << shift
@@ -218,6 +222,23 @@ def write_checkpoint(geometry: Geometry, weights: str, out: Path, device: str) -
     # Last: a folder with a config.json is a whole checkpoint.
     (out / "config.json").write_text(json.dumps(config, indent=2))
     return total
+
+
+def write_small_lm(weights: str, out: Path) -> None:
+    """Copy the trained model: as it is ("bitnet"), or multiplied out ("bf16")."""
+    shutil.copytree(SMALL_LM, out, dirs_exist_ok=True)
+    if weights == "bitnet":
+        return
+    tensors = load_file(SMALL_LM / "model.safetensors")
+    for name in [name for name in tensors if name.endswith(".weight_scale")]:
+        scale = tensors.pop(name)
+        packed = tensors[name.removesuffix("_scale")]
+        codes = torch.cat([(packed >> shift & 3).to(torch.int8) - 1 for shift in (0, 2, 4, 6)])
+        tensors[name.removesuffix("_scale")] = codes * scale
+    save_file(tensors, out / "model.safetensors", {"format": "pt"})
+    config = json.loads((SMALL_LM / "config.json").read_text())
+    del config["quantization_config"]
+    (out / "config.json").write_text(json.dumps(config, indent=2) + "\n")
 
 
 def main() -> None:

@@ -3,9 +3,12 @@
 """Speed and memory of `vllm serve` with random weights in real geometries.
 
     python bench/serve.py --geometry qwen2-1.5b --weights bf16 ternary --out serve.json
+    python bench/serve.py --geometry small-lm --weights bf16 bitnet --out serve-small.json
 
-For each kind of weights: writes a random checkpoint, starts the installed vLLM's server with
-torch.compile and CUDA graphs, asks it over HTTP, and stops it. One row a number of streams:
+small-lm is the trained model in bench/models; it comes as it is (bitnet) and with its weights
+multiplied out (bf16); of the others a random checkpoint is written. For each kind of weights:
+starts the installed vLLM's server with torch.compile and CUDA graphs, asks it over HTTP, and stops
+it. One row a number of streams:
 
     tok_s       tokens a second of all streams together: the slope between a short and a long
                 answer (32 and 160 tokens), so that prefill and HTTP set-up cancel
@@ -31,16 +34,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import aiohttp
-from checkpoints import GEOMETRIES, QUANTIZATION_CONFIGS, write_checkpoint
+from checkpoints import GEOMETRIES, QUANTIZATION_CONFIGS, write_checkpoint, write_small_lm
 
 SHORT, LONG = 32, 160
 PROMPT = 16
 LONG_PROMPT = 2048
 START_LIMIT_S = 420
+SMALL_LM = "small-lm"
 EXTRA_ARGS = {
     # Hopper would choose another kernel for int4; Marlin is what these checkpoints get elsewhere.
     "gptq-int4": ["--linear-backend", "marlin"],
-    "bitnet": ["--quantization", "humming"],
+    "bitnet-humming": ["--quantization", "humming"],
 }
 
 
@@ -111,10 +115,13 @@ async def complete(
             raise RuntimeError(f"asked for {tokens} tokens, got {got}")
 
 
-async def timed(url: str, streams: int, prompt_length: int, tokens: int, seed: int) -> float:
+async def timed(
+    url: str, streams: int, prompt_length: int, tokens: int, seed: int, vocab_size: int
+) -> float:
     """Seconds that `streams` completions at once take; prompts differ, so no prefix is cached."""
+    known = min(50000, vocab_size - 1)
     prompts = [
-        [(seed * 7919 + s * 104729 + i * 31) % 50000 + 1 for i in range(prompt_length)]
+        [(seed * 7919 + s * 104729 + i * 31) % known + 1 for i in range(prompt_length)]
         for s in range(streams)
     ]
     timeout = aiohttp.ClientTimeout(total=300)
@@ -125,10 +132,12 @@ async def timed(url: str, streams: int, prompt_length: int, tokens: int, seed: i
         return time.monotonic() - begin
 
 
-def best(url: str, streams: int, prompt_length: int, tokens: int, repeats: int) -> float:
+def best(
+    url: str, streams: int, prompt_length: int, tokens: int, repeats: int, vocab_size: int
+) -> float:
     """The fastest of `repeats` measurements, after one that warms up."""
     times = [
-        asyncio.run(timed(url, streams, prompt_length, tokens, seed=1000 * tokens + i))
+        asyncio.run(timed(url, streams, prompt_length, tokens, 1000 * tokens + i, vocab_size))
         for i in range(repeats + 1)
     ]
     return min(times[1:])
@@ -138,21 +147,25 @@ def measure(geometry: str, weights: str, streams: list[int], log: Path) -> list[
     """Rows for one kind of weights, one a number of streams."""
     folder = Path(tempfile.mkdtemp(prefix="serve-"))
     try:
-        write_checkpoint(GEOMETRIES[geometry], weights, folder, "cuda")
+        if geometry == SMALL_LM:
+            write_small_lm(weights, folder)
+        else:
+            write_checkpoint(GEOMETRIES[geometry], weights, folder, "cuda")
+        vocab_size = json.loads((folder / "config.json").read_text())["vocab_size"]
         args = ["--max-model-len", "4096", "--max-num-seqs", str(max(streams))]
         args += ["--no-enable-prefix-caching", "--max-cudagraph-capture-size", str(max(streams))]
         with server(folder, args + EXTRA_ARGS.get(weights, []), log) as (url, start_s):
             loaded = re.search(r"Model loading took ([0-9.]+) GiB", log.read_text())
-            ttft = best(url, 1, LONG_PROMPT, 1, repeats=3)
+            ttft = best(url, 1, LONG_PROMPT, 1, 3, vocab_size)
             rows: list[dict[str, object]] = []
             for n in streams:
-                slope = best(url, n, PROMPT, LONG, 2) - best(url, n, PROMPT, SHORT, 2)
+                long, short = (best(url, n, PROMPT, t, 2, vocab_size) for t in (LONG, SHORT))
                 rows.append(
                     {
                         "model": geometry,
                         "weights": weights,
                         "streams": n,
-                        "tok_s": round(n * (LONG - SHORT) / slope, 1),
+                        "tok_s": round(n * (LONG - SHORT) / (long - short), 1),
                         "ttft_ms": round(ttft * 1e3, 1),
                         "weight_gib": float(loaded[1]) if loaded else None,
                         "start_s": round(start_s, 1),
@@ -168,11 +181,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--geometry", required=True, choices=GEOMETRIES)
+    parser.add_argument("--geometry", required=True, choices=[*GEOMETRIES, SMALL_LM])
     parser.add_argument("--weights", required=True, nargs="+", choices=QUANTIZATION_CONFIGS)
     parser.add_argument("--streams", nargs="+", type=int, default=[1, 8, 64])
     parser.add_argument("--out", required=True, type=Path, help="JSON file for the rows")
     args = parser.parse_args()
+    if args.geometry == SMALL_LM and not {"bf16", "bitnet"}.issuperset(args.weights):
+        parser.error(f"{SMALL_LM} has the weights bf16 and bitnet")
     rows = []
     for weights in args.weights:
         rows += measure(
