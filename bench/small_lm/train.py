@@ -6,11 +6,10 @@
     python bench/small_lm/train.py --data DATA --out OUT --steps 2903
     python bench/small_lm/train.py --data DATA --out OUT --steps 1000 --models dense
 
-OUT/model is the ternary model in the layout of microsoft/bitnet-b1.58-2B-4T: packed weights, one
-scale each, bfloat16 embeddings and norms. The dense twin has the same size and data, but weights
-and activations of 16 bits; it is then made ternary by each post-training rule.
-OUT/dense-*.safetensors hold it. OUT/train.json has the curves, and the perplexities of all on the
-held-out modules.
+OUT/ternary is a checkpoint in the layout of microsoft/bitnet-b1.58-2B-4T: packed weights, one scale
+each, bfloat16 embeddings and norms. OUT/dense, of the same size and data, has 16-bit weights and
+activations; it is then made ternary by each post-training rule. OUT/train.json has the curves, and
+the perplexities of all on the held-out modules.
 
 --seconds instead of --steps: as many steps as fit, by the speed of the first ones.
 """
@@ -165,11 +164,11 @@ def is_linear(name: str) -> bool:
     return name.endswith("_proj.weight")
 
 
-def packed_state(model: SmallLM) -> dict[str, Tensor]:
-    """The tensors of the ternary checkpoint."""
+def checkpoint_state(model: SmallLM, kind: str) -> dict[str, Tensor]:
+    """The tensors of the checkpoint."""
     tensors = {}
     for name, value in model.state_dict().items():
-        if is_linear(name):
+        if kind == "ternary" and is_linear(name):
             codes, scale = ternary(value)
             tensors[name] = pack(codes)
             tensors[f"{name}_scale"] = scale.reshape(1).bfloat16()
@@ -178,40 +177,31 @@ def packed_state(model: SmallLM) -> dict[str, Tensor]:
     return {name: tensor.cpu().contiguous() for name, tensor in tensors.items()}
 
 
-def write_checkpoint(model: SmallLM, tokenizer: Path, out: Path) -> None:
+def write_checkpoint(model: SmallLM, kind: str, tokenizer: Path, out: Path) -> None:
     """A folder that transformers and vLLM load: weights, configuration, tokenizer."""
     out.mkdir(parents=True, exist_ok=True)
     for name in ("tokenizer.json", "tokenizer_config.json"):
         shutil.copyfile(tokenizer / name, out / name)
-    save_file(packed_state(model), out / "model.safetensors", {"format": "pt"})
-    shape = dataclasses.asdict(model.model.shape)
+    save_file(checkpoint_state(model, kind), out / "model.safetensors", {"format": "pt"})
     config = {
         "architectures": ["BitNetForCausalLM"],
         "model_type": "bitnet",
-        **shape,
+        **dataclasses.asdict(model.model.shape),
         "hidden_act": "relu2",
         "max_position_embeddings": 4096,
         "tie_word_embeddings": True,
         "bos_token_id": 0,
         "eos_token_id": 0,
         "torch_dtype": "bfloat16",
-        "quantization_config": {
+    }
+    if kind == "ternary":
+        config["quantization_config"] = {
             "quant_method": "bitnet",
             "linear_class": "autobitlinear",
             "quantization_mode": "offline",
             "modules_to_not_convert": None,
-        },
-    }
+        }
     (out / "config.json").write_text(json.dumps(config, indent=2) + "\n")
-
-
-def write_dense(model: SmallLM, out: Path) -> None:
-    """The dense twin's tensors, in two files."""
-    state = {name: p.bfloat16().cpu() for name, p in model.state_dict().items()}
-    names = sorted(state)
-    for i, part in enumerate((names[: len(names) // 2], names[len(names) // 2 :])):
-        tensors = {name: state[name] for name in part}
-        save_file(tensors, out / f"dense-{i}.safetensors", {"format": "pt"})
 
 
 @torch.no_grad()
@@ -331,10 +321,8 @@ def main() -> None:
         quality = measure()
         print(kind, json.dumps(quality), flush=True)
         report[kind] = quality | result
-        if kind == "ternary":
-            write_checkpoint(model, args.data, args.out / "model")
-        else:
-            write_dense(model, args.out)
+        write_checkpoint(model, kind, args.data, args.out / kind)
+        if kind == "dense":
             report["post_training"] = post_training(model, measure)
         (args.out / "train.json").write_text(json.dumps(report, indent=1) + "\n")
 
