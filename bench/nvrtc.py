@@ -67,8 +67,12 @@ class Kernels:
         grid: tuple[int, int],
         block: tuple[int, int],
         *arguments: torch.Tensor | int,
+        shared: int = 0,
     ) -> None:
-        """Launch on the current stream. Tensors are passed as pointers, numbers as C ints."""
+        """Launch on the current stream. Tensors are passed as pointers, numbers as C ints.
+
+        `shared` is the dynamic shared memory of a block, in bytes (at most 48 KiB).
+        """
         function = ctypes.c_void_p()
         _check(
             self._driver.cuModuleGetFunction(ctypes.byref(function), self._module, name.encode()),
@@ -81,7 +85,9 @@ class Kernels:
         pointers = (ctypes.c_void_p * len(values))(*map(ctypes.addressof, values))
         stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
         _check(
-            self._driver.cuLaunchKernel(function, *grid, 1, *block, 1, 0, stream, pointers, None),
+            self._driver.cuLaunchKernel(
+                function, *grid, 1, *block, 1, shared, stream, pointers, None
+            ),
             f"cuLaunchKernel({name})",
         )
 
