@@ -14,7 +14,9 @@ python=$(python3 -m overlay.bootstrap)
 
 export TERNARY_TRYOUT=$PWD/.work/tryout
 ./build.sh --cpu-tryout "$TERNARY_TRYOUT"
-"$TERNARY_TRYOUT/bin/python" -m pip install --quiet "$(grep '^pytest==' requirements-test.txt)"
+# gguf reads that format independently of us.
+"$TERNARY_TRYOUT/bin/python" -m pip install --quiet --constraint requirements-test.txt \
+  gguf==0.19.0 hypothesis pytest
 
 # The tool's tests run beside the tool; those of the patches, and of what reads checkpoints, where
 # the patched vLLM is installed.

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import bitnet_variants
 import pytest
 from server import ENVIRONMENT, Server, serve
 from texts import TEXTS
@@ -58,6 +59,22 @@ def offline(tryout_python: Path, checkpoints: Path) -> dict[str, dict[str, Any]]
     results = [json.loads(line.removeprefix("RESULT ")) for line in lines]
     assert len(results) == len(paths), output
     return {result["name"]: result for result in results}
+
+
+@pytest.fixture(scope="session")
+def bitnet_checkpoints(tryout_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder with all the BitNet checkpoints."""
+    folder = tmp_path_factory.mktemp("bitnet-checkpoints")
+    bitnet_variants.make(tryout_python, folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def bitnet(tryout_python: Path, bitnet_checkpoints: Path) -> dict[str, dict[str, Any]]:
+    """For each of them the tokens it gives and those expected, or the error."""
+    return bitnet_variants.continue_tokens(
+        tryout_python, bitnet_checkpoints, bitnet_variants.VARIANTS
+    )
 
 
 def run(python: Path, script: Path, *arguments: object) -> str:

@@ -53,7 +53,7 @@ def test_trained_model_is_better_than_chance(tryout_python: Path, tmp_path: Path
     output = run(
         tryout_python,
         "perplexity.py",
-        *(out / "ternary", "--engine", "transformers", "--text", data / "heldout.txt"),
+        *(out / "ternary", "--engine", "transformers", "--text", library / HELD_OUT[0]),
     )
 
     vocabulary = json.loads((data / "corpus.json").read_text())["vocab_size"]

@@ -6,7 +6,10 @@ import contextlib
 import importlib
 import importlib.util
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -50,3 +53,13 @@ def device(
     """Device of the layers a test makes: on a GPU they use the kernel, on a CPU PyTorch."""
     with torch.device(request.param):
         yield request.param
+
+
+@pytest.fixture(scope="session")
+def bitnet_checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder with three BitNet checkpoints, and beside each what Transformers makes of it."""
+    folder = tmp_path_factory.mktemp("bitnet-checkpoints")
+    maker = Path(__file__).parent.parent / "models" / "bitnet_checkpoints.py"
+    command = [sys.executable, maker, folder, "bitnet-0", "bitnet-1", "bitnet-2"]
+    subprocess.run([str(part) for part in command], check=True, capture_output=True)
+    return folder

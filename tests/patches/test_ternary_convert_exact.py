@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
+"""Weights that are ternary already keep their values to the last bit."""
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("vllm")
+
+import torch
+from ternary_directories import (
+    CONFIG,
+    EMBEDDING,
+    LM_HEAD,
+    convert,
+    dequantize,
+    generator,
+    projections,
+    random_codes,
+    read_config,
+    read_tensors,
+    read_weight,
+    scales,
+    ternary_values,
+    write_model,
+)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+@pytest.mark.parametrize("group_size", [0, -1, 32, 64])
+def test_values_and_granularity_are_kept(
+    group_size: int, dtype: torch.dtype, tmp_path: Path
+) -> None:
+    tensors = ternary_values(group_size, dtype=dtype)
+    if group_size == 64:
+        # Where a row is one group, a scale for each channel says the same.
+        for name, size in projections().items():
+            if size[1] == 64:
+                continue
+            codes = random_codes(*size, seed=7)
+            tensors[f"{name}.weight"] = dequantize(codes, scales(size, 64, 7)).to(dtype)
+    source = write_model(tmp_path / "source", tensors)
+    assert convert(source, tmp_path / "result") == 0
+
+    result = read_tensors(tmp_path / "result")
+    assert read_config(tmp_path / "result")["quantization_config"] == {
+        "quant_method": "ternary",
+        "format": "packed",
+        "activation": "a16",
+        "group_size": group_size,
+    }
+    for name, size in projections().items():
+        weight = read_weight(result, name, size[1])
+        assert torch.equal(weight, tensors[f"{name}.weight"].float()), name
+        assert result[f"{name}.weight_scale"].dtype == dtype
+    for name in set(tensors) - {f"{name}.weight" for name in projections()}:
+        assert torch.equal(result[name], tensors[name]), name
+
+
+def test_coarser_scales_are_repeated_where_one_matrix_needs_groups(tmp_path: Path) -> None:
+    tensors = ternary_values(0)
+    name, size = "model.layers.1.mlp.down_proj", (64, 128)
+    tensors[f"{name}.weight"] = dequantize(random_codes(*size), scales(size, 32)).bfloat16()
+    source = write_model(tmp_path / "source", tensors)
+    assert convert(source, tmp_path / "result") == 0
+
+    config = read_config(tmp_path / "result")["quantization_config"]
+    assert config["group_size"] == 32
+    result = read_tensors(tmp_path / "result")
+    for name, size in projections().items():
+        weight = read_weight(result, name, size[1])
+        assert torch.equal(weight, tensors[f"{name}.weight"].float()), name
+
+
+def test_groups_without_weights_and_negative_zero(tmp_path: Path) -> None:
+    tensors = ternary_values(32)
+    name = "model.layers.0.mlp.up_proj.weight"
+    tensors[name][3, :32] = -0.0
+    tensors[name][5] = 0.0
+    source = write_model(tmp_path / "source", tensors)
+    assert convert(source, tmp_path / "result") == 0
+    weight = read_weight(read_tensors(tmp_path / "result"), name.removesuffix(".weight"), 64)
+    assert torch.equal(weight, tensors[name].float())
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_embedding_and_lm_head(tied: bool, tmp_path: Path) -> None:
+    config = CONFIG | {"tie_word_embeddings": tied}
+    tensors = ternary_values(32, config)
+    size = (CONFIG["vocab_size"], CONFIG["hidden_size"])
+    ends = [EMBEDDING] if tied else [EMBEDDING, LM_HEAD]
+    for seed, name in enumerate(ends):
+        weight = dequantize(random_codes(*size, seed), scales(size, 32, seed))
+        tensors[f"{name}.weight"] = weight.bfloat16()
+    if tied:
+        # Some checkpoints hold the tied matrix twice.
+        tensors[f"{LM_HEAD}.weight"] = tensors[f"{EMBEDDING}.weight"].clone()
+    source = write_model(tmp_path / "source", tensors, config)
+    assert convert(source, tmp_path / "result") == 0
+
+    found = read_config(tmp_path / "result")["quantization_config"]
+    assert found["embeddings"] is True
+    assert found.get("lm_head", False) is not tied
+    result = read_tensors(tmp_path / "result")
+    assert f"{LM_HEAD}.weight" not in result
+    assert (f"{LM_HEAD}.weight_packed" in result) is not tied
+    for name in ends:
+        weight = read_weight(result, name, size[1])
+        assert torch.equal(weight, tensors[f"{name}.weight"].float())
+
+
+def test_fused_layers_stay_whole(tmp_path: Path) -> None:
+    tensors = ternary_values(0)
+    name = "model.layers.1.self_attn.k_proj.weight"
+    tensors[name] = torch.randn(32, 64, generator=generator()).bfloat16()
+    source = write_model(tmp_path / "source", tensors)
+    assert convert(source, tmp_path / "result") == 0
+
+    result = read_tensors(tmp_path / "result")
+    left = [f"model.layers.1.self_attn.{part}_proj" for part in "qkv"]
+    for name in left:
+        assert torch.equal(result[f"{name}.weight"], tensors[f"{name}.weight"])
+    config = read_config(tmp_path / "result")["quantization_config"]
+    assert sorted(config["modules_to_not_convert"]) == sorted(left)
+    assert "model.layers.0.self_attn.q_proj.weight_packed" in result
+    assert "model.layers.1.self_attn.o_proj.weight_packed" in result

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
+"""What vllm-ternary inspect says of a model."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("vllm")
+
+import torch
+from ternary_directories import (
+    CONFIG,
+    EMBEDDING,
+    Tensors,
+    convert,
+    dense,
+    dequantize,
+    floats,
+    projections,
+    random_codes,
+    scales,
+    ternary_values,
+    write_model,
+)
+from transformers.integrations.bitnet import pack_weights
+
+
+@pytest.fixture
+def inspect(capsys: pytest.CaptureFixture[str]) -> Any:
+    from vllm.ternary.cli import main
+
+    def run(path: Path) -> tuple[int, dict[str, Any]]:
+        capsys.readouterr()
+        code = main(["inspect", str(path), "--json"])
+        return code, json.loads(capsys.readouterr().out)
+
+    return run
+
+
+def bitnet() -> Tensors:
+    tensors = floats()
+    for name, size in projections().items():
+        tensors[f"{name}.weight"] = pack_weights(random_codes(*size))
+        tensors[f"{name}.weight_scale"] = torch.ones(1).bfloat16()
+    return tensors
+
+
+@pytest.mark.parametrize(
+    ("group_size", "kind", "bits"),
+    [(0, "tensor", 2.0), (-1, "channel", 2.22), (32, "group:32", 2.5)],
+)
+def test_our_format(group_size: int, kind: str, bits: float, inspect: Any, tmp_path: Path) -> None:
+    tensors = ternary_values(group_size)
+    size = (CONFIG["vocab_size"], CONFIG["hidden_size"])
+    weight = dequantize(random_codes(*size), scales(size, group_size))
+    tensors[f"{EMBEDDING}.weight"] = weight.bfloat16()
+    convert(write_model(tmp_path / "source", tensors), tmp_path / "result")
+    code, found = inspect(tmp_path / "result")
+    assert code == 0
+    assert found["served"] is True
+    assert found["format"] == "ternary, packed"
+    assert found["scales"] == kind
+    assert found["activation"] == "a16"
+    assert found["architecture"] == "LlamaForCausalLM"
+    assert found["ternary_matrices"] == 15
+    assert (found["embedding"], found["lm_head"]) == ("ternary", "floating point")
+    assert found["bits_per_weight"] == pytest.approx(bits, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("linear_class", "does"), [("bitlinear", "divided"), ("autobitlinear", "multiplied")]
+)
+def test_bitnet_convention(linear_class: str, does: str, inspect: Any, tmp_path: Path) -> None:
+    quantization = {"quant_method": "bitnet", "linear_class": linear_class}
+    code, found = inspect(write_model(tmp_path / "m", bitnet(), quantization=quantization))
+    assert code == 0
+    assert found["format"] == "bitnet, packed"
+    assert found["convention"] == f"{linear_class}: outputs are {does} by weight_scale"
+    assert found["activation"] == "int8"
+
+
+def test_bitnet_online(inspect: Any, tmp_path: Path) -> None:
+    quantization = {"quant_method": "bitnet", "quantization_mode": "online"}
+    code, found = inspect(write_model(tmp_path / "m", dense(), quantization=quantization))
+    assert code == 0
+    assert found["format"] == "bitnet, the weights of its training"
+
+
+def test_ternary_values(inspect: Any, tmp_path: Path) -> None:
+    code, found = inspect(write_model(tmp_path / "m", ternary_values(-1)))
+    assert code == 1
+    assert found["format"] == "floating point with ternary values"
+    assert found["scales"] == "channel"
+    assert "without loss" in found["reasons"][0]
+
+
+def test_ordinary_model(inspect: Any, tmp_path: Path) -> None:
+    code, found = inspect(write_model(tmp_path / "m", dense()))
+    assert code == 1
+    assert found["format"] == "floating point (BF16)"
+    assert "not ternary" in found["reasons"][0]
+
+
+def test_every_fault_is_found(inspect: Any, tmp_path: Path) -> None:
+    tensors = bitnet()
+    tensors["model.layers.0.mlp.up_proj.weight"][3, 1] = 255
+    tensors["model.layers.1.mlp.up_proj.weight_scale"][0] = float("inf")
+    del tensors["model.layers.1.mlp.down_proj.weight_scale"]
+    quantization = {"quant_method": "bitnet"}
+    config = CONFIG | {"architectures": ["UnheardOfForCausalLM"]}
+    code, found = inspect(write_model(tmp_path / "m", tensors, config, quantization))
+    assert code == 1
+    text = "\n".join(found["reasons"])
+    for part in (
+        "layers.0.mlp.up_proj.weight holds code 3 at row 3",
+        "layers.1.mlp.up_proj.weight_scale holds inf",
+        "layers.1.mlp.down_proj.weight_scale is missing",
+        "no model class for UnheardOfForCausalLM",
+    ):
+        assert part in text
+
+
+def test_not_a_model(inspect: Any, tmp_path: Path) -> None:
+    code, found = inspect(tmp_path)
+    assert code == 1
+    assert "no config.json" in found["reasons"][0]
+
+
+def test_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from vllm.ternary.cli import main
+
+    convert(write_model(tmp_path / "source", ternary_values()), tmp_path / "result")
+    capsys.readouterr()
+    assert main(["inspect", str(tmp_path / "result")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "served:           yes" in lines
+    assert any(line.startswith("format:") and line.endswith("ternary, packed") for line in lines)
