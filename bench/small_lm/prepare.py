@@ -10,7 +10,6 @@ the text; HELD_OUT names those that are kept for validation, whole, with their t
 
     tokenizer.json, tokenizer_config.json   byte-level BPE, trained on the training text alone
     train.npy, heldout.npy                  uint16 tokens; <|endoftext|> ends every file
-    heldout.txt                             the text of EXCERPT, for perplexities
     corpus.json                             sizes and sha256 of all of this
 
 The same LIB gives the same bytes.
@@ -51,7 +50,6 @@ HELD_OUT = [
     "wsgiref",
     "zipapp",
 ]
-EXCERPT = ["heapq.py", "textwrap.py", "sched.py"]
 # What an installation adds, and tables: nothing to learn from.
 LEFT_OUT = [
     "site-packages",
@@ -156,13 +154,10 @@ def main() -> None:
     heldout_tokens = encode(tokenizer, list(heldout.values()))
     np.save(args.out / "train.npy", train_tokens)
     np.save(args.out / "heldout.npy", heldout_tokens)
-    excerpt = "".join(heldout[name] for name in EXCERPT)
-    (args.out / "heldout.txt").write_text(excerpt, encoding="utf-8")
     report = {
         "text": f"standard library of CPython {args.version}",
         "train": describe(train, train_tokens),
         "heldout": describe(heldout, heldout_tokens) | {"modules": HELD_OUT},
-        "excerpt": {"files": EXCERPT, "sha256": sha256(excerpt.encode())},
         "tokenizer_sha256": sha256((args.out / "tokenizer.json").read_bytes()),
         "vocab_size": tokenizer.get_vocab_size(),
     }
