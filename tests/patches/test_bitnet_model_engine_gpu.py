@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 pytest.importorskip("vllm")
 
-from conftest import GPU
 
 pytestmark = [
     pytest.mark.gpu,
-    pytest.mark.skipif(not GPU, reason="needs an NVIDIA GPU"),
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU"),
 ]
 
 SCRIPT = Path(__file__).parent.parent / "e2e" / "continue_tokens.py"

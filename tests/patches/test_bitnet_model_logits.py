@@ -16,7 +16,6 @@ pytest.importorskip("vllm")
 
 import torch
 from bitnet_models import Reference, load_model, one_process, read_reference
-from conftest import GPU
 
 __all__ = ["one_process"]
 
@@ -30,7 +29,7 @@ def run(model: Any, reference: Reference, device: str) -> torch.Tensor:
     return model.compute_logits(hidden)[-len(reference.logits) :].float().cpu()
 
 
-@pytest.mark.skipif(GPU, reason="float32 is for the CPU")
+@pytest.mark.skipif(torch.cuda.is_available(), reason="float32 is for the CPU")
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_float32(bitnet_checkpoints: Path, tensor_parallel: object, seed: int) -> None:
     checkpoint = bitnet_checkpoints / f"bitnet-{seed}"
