@@ -82,6 +82,14 @@ def test_missing_expert_on_another_rank(device: str) -> None:
         fill(layer, tensors)
 
 
+@pytest.mark.parametrize("kind", ["weight", "weight_scale"])
+def test_tensor_that_is_there_twice(device: str, kind: str) -> None:
+    again = (f"{NAME}.{kind}", original(kind))
+    layer = experts(make_config(group_size=32))
+    with pytest.raises(ValueError, match=rf"^{PREFIX}\.{NAME}\.{kind} is in the checkpoint twice"):
+        list(layer.load_weights([*tensors_of(make_weights(32)).items(), again]))
+
+
 @pytest.mark.parametrize("repeats", [(2, 1), (1, 2)], ids=["rows", "groups"])
 @pytest.mark.parametrize("name", ["4.up_proj", "5.down_proj"])
 def test_doubled_scale(device: str, name: str, repeats: tuple[int, int]) -> None:

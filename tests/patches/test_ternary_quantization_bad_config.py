@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip("vllm")
 
 from ternary_layers import column, make_config
+from transformers import LlamaConfig
 
 
 @pytest.mark.parametrize(
@@ -46,3 +47,15 @@ def test_group_size_that_does_not_divide_the_inputs_is_refused(device: str) -> N
         match=r"^model\.layers\.0\.mlp\.up_proj: group_size 64 does not divide its 96 input",
     ):
         column(make_config(group_size=64), 96, 16)
+
+
+@pytest.mark.parametrize(
+    ("keys", "named"),
+    [
+        ({"hadamard_block_size": 128}, "hadamard_block_size"),
+        ({"transform": {"HadamardSize": 64}}, "transform.HadamardSize"),
+    ],
+)
+def test_hadamard_transform_is_refused_by_its_name(keys: dict[str, Any], named: str) -> None:
+    with pytest.raises(ValueError, match=rf"^config\.json: {named} asks for a Hadamard"):
+        make_config().maybe_update_config("model", LlamaConfig(**keys))
