@@ -22,6 +22,7 @@ from ternary_directories import (
     projections,
     random_codes,
     read_config,
+    read_tensors,
     ternary_values,
     write_model,
 )
@@ -112,9 +113,9 @@ def nan_scale(path: Path) -> None:
     write_model(path, tensors, quantization=BITNET)
 
 
-def zero_that_divides(path: Path) -> None:
+def tiny_that_divides(path: Path) -> None:
     tensors = bitnet(path)
-    tensors[f"{NAME}.weight_scale"] = torch.zeros(1)
+    tensors[f"{NAME}.weight_scale"] = torch.tensor([1e-42])
     write_model(path, tensors, quantization=BITNET)
 
 
@@ -177,6 +178,14 @@ def other_method(path: Path) -> None:
     write_model(path, dense(), quantization={"quant_method": "gptq", "bits": 4})
 
 
+def quantization_in_a_word(path: Path) -> None:
+    write_model(path, bitnet(path), CONFIG | {"quantization_config": "bitnet"})
+
+
+def quantization_in_a_list(path: Path) -> None:
+    write_model(path, bitnet(path), CONFIG | {"quantization_config": []})
+
+
 def no_config(path: Path) -> None:
     write_model(path, dense())
     (path / "config.json").unlink()
@@ -201,14 +210,14 @@ def nothing(path: Path) -> None:
         (code_three, f"{NAME}.weight_packed holds code 3 at row 7, column 10"),
         (code_three_in_planes, f"{NAME}.weight holds code 3 at row 39, column 2"),
         (int8_that_is_not_ternary, f"{NAME}.weight holds 2, which is not -1, 0 or 1, at row 7"),
-        (float_weights_offline, "quantization_mode 'offline', which means packed weights"),
+        (float_weights_offline, "quantization_config means packed weights"),
         (missing_scale, f"{NAME}.weight_scale is missing"),
         (missing_packed_scale, f"{NAME}.weight_scale is missing"),
         (one_missing_int8_scale, f"{NAME}.weight_scale is missing, but others are there"),
         (doubled_scale, f"{NAME}.weight_scale stands twice"),
         (two_scales, f"{NAME}.weight_scale is F32 [2]"),
         (nan_scale, f"{NAME}.weight_scale holds nan"),
-        (zero_that_divides, f"{NAME}.weight_scale is 0"),
+        (tiny_that_divides, "weight_scale is 1.0005271035279194e-42, too small to divide by"),
         (infinite_group_scale, f"{NAME}.weight_scale holds inf at 7"),
         (wrong_rows, f"{NAME}.weight has 31 packed rows"),
         (norms_in_projections, "use_rms_norm"),
@@ -220,6 +229,8 @@ def nothing(path: Path) -> None:
         (missing_shard, "model-00002-of-00003.safetensors, which is missing"),
         (hadamard, "transform.hadamard_block_size asks for a Hadamard transform"),
         (other_method, "quantized with 'gptq'"),
+        (quantization_in_a_word, "quantization_config is not an object"),
+        (quantization_in_a_list, "quantization_config is not an object"),
         (no_config, "is not a model: it has no config.json"),
         (no_weights, "pytorch_model.bin must be saved as safetensors first"),
         (a_file, "is not a directory"),
@@ -267,11 +278,36 @@ def test_a_partial_directory_of_something_else(
     assert (partial / "mine").exists()
 
 
-def test_a_scale_of_zero_gives_zeros(tmp_path: Path) -> None:
-    tensors = packed(tmp_path)
+@pytest.mark.parametrize("quantization", [PACKED, BITNET], ids=["multiplies", "divides"])
+def test_a_scale_of_zero_gives_zeros(quantization: dict[str, Any], tmp_path: Path) -> None:
+    tensors = packed(tmp_path) if quantization is PACKED else bitnet(tmp_path)
     tensors[f"{NAME}.weight_scale"] = torch.zeros(1)
-    source = write_model(tmp_path / "source", tensors, quantization=PACKED)
+    source = write_model(tmp_path / "source", tensors, quantization=quantization)
     assert convert(source, tmp_path / "result") == 0
+    scale = read_tensors(tmp_path / "result")[f"{NAME}.weight_scale"]
+    assert scale.tolist() == [0]
+
+
+def test_a_size_without_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        convert(tmp_path, tmp_path / "result", "--shard-size", "inf")
+    assert "inf is no size such as 5GB" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["link", "mount"])
+def test_an_empty_directory_that_cannot_be_replaced(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = write_model(tmp_path / "source", ternary_values())
+    (tmp_path / "empty").mkdir()
+    if kind == "link":
+        (tmp_path / "link").symlink_to("empty")
+    else:
+        monkeypatch.setattr(os.path, "ismount", lambda path: Path(path).name == "empty")
+    result = tmp_path / ("link" if kind == "link" else "empty")
+    assert convert(source, result) == 1
+    assert f"{result} exists" in capsys.readouterr().err
+    assert not list(tmp_path.glob("*.partial"))
 
 
 @pytest.mark.parametrize(

@@ -130,11 +130,27 @@ def test_modules_to_not_convert_stay(tmp_path: Path) -> None:
 def test_online_weights_become_what_transformers_computes_with(tmp_path: Path) -> None:
     from transformers.integrations.bitnet import WeightQuant
 
+    config = CONFIG | {"dtype": "float32"}
     tensors = dense(dtype=torch.float32)
     quantization = bitnet("autobitlinear", quantization_mode="online")
-    source = write_model(tmp_path / "source", tensors, quantization=quantization)
+    source = write_model(tmp_path / "source", tensors, config, quantization)
     assert convert(source, tmp_path / "result") == 0
     result = read_tensors(tmp_path / "result")
     for name, size in projections().items():
         expected = WeightQuant.forward.__wrapped__(None, tensors[f"{name}.weight"])
         torch.testing.assert_close(read_weight(result, name, size[1]), expected)
+
+
+def test_online_scales_are_those_of_loading(tmp_path: Path) -> None:
+    from vllm.model_executor.layers.quantization.utils.bitnet_utils import quantize_absmean
+
+    tensors = dense()
+    quantization = bitnet("autobitlinear", quantization_mode="online", modules_to_not_convert=[])
+    source = write_model(tmp_path / "source", tensors, quantization=quantization)
+    assert convert(source, tmp_path / "result") == 0
+    assert read_config(tmp_path / "result")["quantization_config"]["lm_head"] is True
+    result = read_tensors(tmp_path / "result")
+    for name in [*projections(), "lm_head"]:
+        codes, scale = quantize_absmean(tensors[f"{name}.weight"])
+        expected = codes * scale.bfloat16().float()
+        assert torch.equal(read_weight(result, name, codes.shape[1]), expected), name

@@ -14,6 +14,7 @@ from ternary_directories import (
     EMBEDDING,
     LM_HEAD,
     convert,
+    dense,
     dequantize,
     generator,
     projections,
@@ -82,6 +83,53 @@ def test_groups_without_weights_and_negative_zero(tmp_path: Path) -> None:
     assert convert(source, tmp_path / "result") == 0
     weight = read_weight(read_tensors(tmp_path / "result"), name.removesuffix(".weight"), 64)
     assert torch.equal(weight, tensors[name].float())
+
+
+def test_float64_that_float32_holds(tmp_path: Path) -> None:
+    tensors = ternary_values(-1, dtype=torch.float64)
+    source = write_model(tmp_path / "source", tensors)
+    assert convert(source, tmp_path / "result") == 0
+    result = read_tensors(tmp_path / "result")
+    for name, size in projections().items():
+        assert result[f"{name}.weight_scale"].dtype == torch.float32
+        weight = read_weight(result, name, size[1])
+        assert torch.equal(weight.double(), tensors[f"{name}.weight"]), name
+
+
+def test_float64_that_float32_does_not_hold(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tensors = ternary_values(0, dtype=torch.float64)
+    name = "model.layers.1.mlp.up_proj.weight"
+    tensors[name] *= 1 + 2**-40
+    source = write_model(tmp_path / "source", tensors)
+    assert convert(source, tmp_path / "result") == 1
+    assert f"{name} is F64, and float32 does not hold" in capsys.readouterr().err
+    assert not list(tmp_path.glob("result*"))
+
+
+def test_zeros_do_not_make_a_model_ternary(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tensors = dense()
+    tensors["model.layers.0.self_attn.o_proj.weight"].zero_()
+    source = write_model(tmp_path / "source", tensors)
+    assert convert(source, tmp_path / "result") == 0
+    result = read_tensors(tmp_path / "result")
+    assert all(f"{name}.weight_packed" in result for name in projections())
+    assert convert(source, tmp_path / "exact", "--from", "ternary") == 1
+    assert "holds no ternary weights" in capsys.readouterr().err
+
+
+def test_zeros_in_a_ternary_model(tmp_path: Path) -> None:
+    tensors = ternary_values(0)
+    tensors["model.layers.0.self_attn.o_proj.weight"].zero_()
+    source = write_model(tmp_path / "source", tensors)
+    assert convert(source, tmp_path / "result") == 0
+    result = read_tensors(tmp_path / "result")
+    for name, size in projections().items():
+        weight = read_weight(result, name, size[1])
+        assert torch.equal(weight, tensors[f"{name}.weight"].float()), name
 
 
 @pytest.mark.parametrize("tied", [False, True])

@@ -35,7 +35,6 @@ ARCHITECTURES = {
     "llama": "LlamaForCausalLM",
     "qwen2": "Qwen2ForCausalLM",
     "qwen3": "Qwen3ForCausalLM",
-    "bitnet": "BitNetForCausalLM",
 }
 
 
@@ -49,13 +48,9 @@ def make_model(arch: str, group_size: int) -> tuple[Tensors, dict[str, Any]]:
                 size = projections(config)[f"{prefix}.self_attn.{part}_proj"][0]
                 bias = torch.randn(size, generator=generator(layer)) * 0.1
                 tensors[f"{prefix}.self_attn.{part}_proj.bias"] = bias
-        norms = {"qwen3": ["q_norm", "k_norm"], "bitnet": ["attn_sub_norm"]}.get(arch, [])
-        for name in norms:
-            size = 64 if arch == "qwen3" else 256
-            norm = torch.rand(size, generator=generator(9)) + 0.5
+        for name in ["q_norm", "k_norm"] if arch == "qwen3" else []:
+            norm = torch.rand(64, generator=generator(9)) + 0.5
             tensors[f"{prefix}.self_attn.{name}.weight"] = norm
-        if arch == "bitnet":
-            tensors[f"{prefix}.mlp.ffn_sub_norm.weight"] = torch.rand(512) + 0.5
     # The writer rounds them to half precision.
     for name in (EMBEDDING, LM_HEAD):
         tensors[f"{name}.weight"] = tensors[f"{name}.weight"].half().float()
@@ -91,7 +86,7 @@ def logits(config: dict[str, Any], tensors: Tensors) -> torch.Tensor:
         ("qwen2", "TQ2_0", 0),
         ("qwen3", "Q2_0:64", 64),
         ("qwen3", "Q2_0:128", 128),
-        ("bitnet", "TQ1_0", 0),
+        ("qwen3", "TQ1_0", 0),
     ],
 )
 def test_logits(arch: str, kind: str, group_size: int, tokenizer: Path, tmp_path: Path) -> None:
@@ -107,7 +102,7 @@ def test_logits(arch: str, kind: str, group_size: int, tokenizer: Path, tmp_path
     found = read_config(tmp_path / "result")
     quantization = found.pop("quantization_config")
     assert quantization["group_size"] == group_size
-    assert quantization["activation"] == ("int8" if arch == "bitnet" else "a16")
+    assert quantization["activation"] == "a16"
     assert found["architectures"] == [ARCHITECTURES[arch]]
     result = read_tensors(tmp_path / "result")
     dense = {name: tensor.float() for name, tensor in result.items()}
@@ -196,6 +191,17 @@ def test_refused(
     assert convert(source, tmp_path / "result", "--tokenizer", tokenizer) == 1
     assert message in capsys.readouterr().err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model.gguf", "tokenizer"]
+
+
+def test_an_architecture_whose_activation_function_is_not_said(
+    tokenizer: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tensors, _ = make_model("llama", 0)
+    config = make_config("bitnet", "BitNetForCausalLM")
+    source = write_gguf(tmp_path / "model.gguf", tensors, config)
+    assert convert(source, tmp_path / "result", "--tokenizer", tokenizer) == 1
+    message = "is of the architecture 'bitnet'; llama, qwen2, qwen3 can be converted"
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("number", "name"), [(142, "PQ2_0"), (143, "PTQ1_0"), (36, "I2_S")])

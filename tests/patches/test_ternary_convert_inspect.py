@@ -19,6 +19,7 @@ from ternary_directories import (
     dense,
     dequantize,
     floats,
+    pack,
     projections,
     random_codes,
     scales,
@@ -83,10 +84,32 @@ def test_bitnet_convention(linear_class: str, does: str, inspect: Any, tmp_path:
 
 
 def test_bitnet_online(inspect: Any, tmp_path: Path) -> None:
-    quantization = {"quant_method": "bitnet", "quantization_mode": "online"}
+    quantization = {
+        "quant_method": "bitnet",
+        "linear_class": "autobitlinear",
+        "quantization_mode": "online",
+    }
     code, found = inspect(write_model(tmp_path / "m", dense(), quantization=quantization))
     assert code == 0
     assert found["format"] == "bitnet, the weights of its training"
+
+
+@pytest.mark.parametrize(("packed", "expected"), [(True, 0), (False, 1)])
+def test_online_has_no_meaning_for_bitlinear(
+    packed: bool, expected: int, inspect: Any, tmp_path: Path
+) -> None:
+    quantization = {"quant_method": "bitnet", "quantization_mode": "online"}
+    tensors = bitnet() if packed else dense()
+    code, found = inspect(write_model(tmp_path / "m", tensors, quantization=quantization))
+    assert code == expected
+    assert found.get("format") in ("bitnet, packed", "not known")
+
+
+def test_a_scale_of_zero_gives_zeros(inspect: Any, tmp_path: Path) -> None:
+    tensors = bitnet()
+    tensors["model.layers.0.mlp.up_proj.weight_scale"].zero_()
+    code, _ = inspect(write_model(tmp_path / "m", tensors, quantization={"quant_method": "bitnet"}))
+    assert code == 0
 
 
 def test_ternary_values(inspect: Any, tmp_path: Path) -> None:
@@ -121,6 +144,67 @@ def test_every_fault_is_found(inspect: Any, tmp_path: Path) -> None:
         "no model class for UnheardOfForCausalLM",
     ):
         assert part in text
+
+
+def experts(tensors: Tensors) -> Tensors:
+    return {name.replace(".mlp.", ".mlp.experts.0."): one for name, one in tensors.items()}
+
+
+@pytest.mark.parametrize(
+    ("settings", "change", "message"),
+    [
+        ({"modules_to_not_convert": "lm_head"}, None, "a list of names is expected"),
+        (
+            {"use_rms_norm": True},
+            None,
+            "layers.0.mlp.down_proj.rms_norm.weight is missing",
+        ),
+        ({}, experts, "vLLM serves no experts of the bitnet method"),
+        ({"modules_to_not_convert": []}, None, "lm_head.weight is BF16"),
+    ],
+    ids=["a word for a list", "missing norms", "experts", "lm_head"],
+)
+def test_what_the_bitnet_method_refuses(
+    settings: dict[str, Any], change: Any, message: str, inspect: Any, tmp_path: Path
+) -> None:
+    tensors = change(bitnet()) if change else bitnet()
+    quantization = {"quant_method": "bitnet"} | settings
+    code, found = inspect(write_model(tmp_path / "m", tensors, quantization=quantization))
+    assert code == 1
+    assert message in found["reasons"][0]
+
+
+def test_bitnet_with_norms(inspect: Any, tmp_path: Path) -> None:
+    tensors = bitnet()
+    for name, size in projections().items():
+        tensors[f"{name}.rms_norm.weight"] = torch.ones(size[1])
+    quantization = {"quant_method": "bitnet", "use_rms_norm": True}
+    code, _ = inspect(write_model(tmp_path / "m", tensors, quantization=quantization))
+    assert code == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"modules_to_not_convert": "lm_head"}, "a list of names is expected"),
+        ({"lm_head": "yes"}, "lm_head is 'yes'; true or false is expected"),
+        ({}, "model.layers.1.mlp.up_proj.weight is there beside"),
+    ],
+    ids=["a word for a list", "a word for a truth", "a second weight"],
+)
+def test_what_the_ternary_method_refuses(
+    settings: dict[str, Any], message: str, inspect: Any, tmp_path: Path
+) -> None:
+    tensors = floats()
+    for name, size in projections().items():
+        tensors[f"{name}.weight_packed"] = pack(random_codes(*size))
+    if not settings:
+        name = "model.layers.1.mlp.up_proj"
+        tensors[f"{name}.weight"] = random_codes(*projections()[name])
+    quantization = {"quant_method": "ternary", "format": "packed"} | settings
+    code, found = inspect(write_model(tmp_path / "m", tensors, quantization=quantization))
+    assert code == 1
+    assert message in found["reasons"][0]
 
 
 def test_not_a_model(inspect: Any, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
 """A conversion that is killed goes on where it stopped, and ends with the same bytes."""
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -108,6 +109,62 @@ def test_what_is_done_is_not_done_again(tmp_path: Path, monkeypatch: pytest.Monk
     assert convert(source, tmp_path / "result") == 0
     assert not set(asked[6:]) & set(first)
     assert len(asked[6:]) == 14 - len(first)
+
+
+@pytest.mark.parametrize("options", [["--shard-size", "20KB"], []], ids=["shards", "one file"])
+@pytest.mark.parametrize("loss", ["removed", "cut off"])
+@pytest.mark.parametrize("name", ["codes", "finish"])
+def test_what_is_lost_is_made_again(
+    name: str, loss: str, options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from vllm.ternary.sources.dense import DenseMatrix
+    from vllm.ternary.writer import Writer
+
+    source = write_model(tmp_path / "source", dense())
+    assert convert(source, tmp_path / "whole", *options) == 0
+    asked = 0
+    codes = DenseMatrix.codes
+
+    def interrupted(self: DenseMatrix, start: int, stop: int) -> object:
+        nonlocal asked
+        asked += 1
+        if asked == 10:
+            raise KeyboardInterrupt
+        return codes(self, start, stop)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("vllm.ternary.writer._SYNC_EVERY", 1)
+        if name == "codes":
+            patch.setattr(DenseMatrix, "codes", interrupted)
+        else:
+            patch.setattr(Writer, "finish", interrupt)
+        assert convert(source, tmp_path / "result", *options) == 130
+    file = sorted((tmp_path / "result.partial").glob("*.safetensors"))[0]
+    if loss == "removed":
+        file.unlink()
+    else:
+        os.truncate(file, file.stat().st_size // 2)
+    assert convert(source, tmp_path / "result", *options) == 0
+    for path in (tmp_path / "whole").iterdir():
+        assert path.read_bytes() == (tmp_path / "result" / path.name).read_bytes(), path.name
+
+
+def test_a_file_of_another_size_is_no_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from vllm.ternary.writer import Writer
+
+    source = write_model(tmp_path / "source", dense())
+    finish = Writer.finish
+
+    def changed(self: Writer, *arguments: object) -> None:
+        os.truncate(self.partial / "model.safetensors", 9000)
+        finish(self, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Writer, "finish", changed)
+    assert convert(source, tmp_path / "result") == 1
+    assert "model.safetensors has 9000 bytes instead of" in capsys.readouterr().err
+    assert not (tmp_path / "result").exists()
 
 
 @pytest.mark.parametrize("change", ["source", "options"])
