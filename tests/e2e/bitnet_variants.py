@@ -8,12 +8,10 @@ change a token, and only where two were about as likely.
 """
 
 import json
-import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
-from server import ENVIRONMENT
+from scripts import results, run
 
 HERE = Path(__file__).parent
 MAKER = HERE.parent / "models" / "bitnet_checkpoints.py"
@@ -57,27 +55,9 @@ def continue_tokens(
         json.dumps({"dtype": "float32"} | options),
         *(folder / name for name in names),
     )
-    lines = [line for line in output.splitlines() if line.startswith("RESULT ")]
-    results = [json.loads(line.removeprefix("RESULT ")) for line in lines]
-    assert [result["name"] for result in results] == names, output
-    return {result["name"]: result for result in results}
-
-
-def run(python: Path, script: Path, *arguments: object) -> str:
-    # These models are too small for threads to be worth their waiting for each other.
-    environment = {
-        "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
-        "VLLM_CPU_OMP_THREADS_BIND": "nobind",
-        "OMP_NUM_THREADS": "1",
-    }
-    process = subprocess.run(
-        [str(python), str(script), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env=os.environ | ENVIRONMENT | environment,
-    )
-    assert process.returncode == 0, process.stderr
-    return process.stdout
+    found = results(output)
+    assert [result["name"] for result in found] == names, output
+    return {result["name"]: result for result in found}
 
 
 def assert_continues(result: dict[str, Any]) -> None:

@@ -4,14 +4,14 @@
 
 import json
 import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import bitnet_variants
 import pytest
-from server import ENVIRONMENT, Server, serve
+from scripts import results, run
+from server import Server, serve
 from texts import TEXTS
 
 HERE = Path(__file__).parent
@@ -55,10 +55,9 @@ def offline(tryout_python: Path, checkpoints: Path) -> dict[str, dict[str, Any]]
     paths = [checkpoints / name for name in VARIANTS if "parallel" not in name]
     prompts = json.dumps([text.prompt for text in TEXTS])
     output = run(tryout_python, HERE / "generate.py", prompts, *paths)
-    lines = [line for line in output.splitlines() if line.startswith("RESULT ")]
-    results = [json.loads(line.removeprefix("RESULT ")) for line in lines]
-    assert len(results) == len(paths), output
-    return {result["name"]: result for result in results}
+    found = results(output)
+    assert len(found) == len(paths), output
+    return {result["name"]: result for result in found}
 
 
 @pytest.fixture(scope="session")
@@ -75,17 +74,6 @@ def bitnet(tryout_python: Path, bitnet_checkpoints: Path) -> dict[str, dict[str,
     return bitnet_variants.continue_tokens(
         tryout_python, bitnet_checkpoints, bitnet_variants.VARIANTS
     )
-
-
-def run(python: Path, script: Path, *arguments: object) -> str:
-    process = subprocess.run(
-        [str(python), str(script), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env=os.environ | ENVIRONMENT | {"VLLM_ENABLE_V1_MULTIPROCESSING": "0"},
-    )
-    assert process.returncode == 0, process.stderr
-    return process.stdout
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
 """The ternary operators written out for a CPU: the layout code by code, the product in float64."""
 
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
@@ -60,11 +61,15 @@ def kernel_gemm(
     return (out if bias is None else out + bias).to(x.dtype)
 
 
-def use_stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
+def use_stand_in(
+    monkeypatch: pytest.MonkeyPatch,
+    pack: Callable[..., torch.Tensor] = kernel_pack,
+    gemm: Callable[..., torch.Tensor] = kernel_gemm,
+) -> None:
     """Let layers made after it take this for a CUDA platform, and these for its operators."""
     get_quantization_config("ternary")  # imports modules that would ask the GPU they take for given
-    namespace = SimpleNamespace(ternary_gemm=kernel_gemm)
+    namespace = SimpleNamespace(ternary_gemm=gemm)
     monkeypatch.setattr(ternary.torch.ops, "_ternary_C", namespace, raising=False)
     monkeypatch.setattr(ternary.current_platform, "is_cuda", lambda: True, raising=False)
-    monkeypatch.setattr(ops, "ternary_pack", kernel_pack, raising=False)
-    monkeypatch.setattr(ops, "ternary_gemm", kernel_gemm, raising=False)
+    monkeypatch.setattr(ops, "ternary_pack", pack, raising=False)
+    monkeypatch.setattr(ops, "ternary_gemm", gemm, raising=False)

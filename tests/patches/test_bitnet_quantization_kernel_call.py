@@ -2,8 +2,6 @@
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
 """On a GPU the kernel is called by its contract; a stand-in on the CPU checks each call."""
 
-from types import SimpleNamespace
-
 import pytest
 
 pytest.importorskip("vllm")
@@ -29,8 +27,8 @@ from ternary_layers import (
     random_input,
     row,
 )
-from vllm import _custom_ops as ops
-from vllm.model_executor.layers.quantization import bitnet, ternary
+from ternary_stand_in import use_stand_in
+from vllm.model_executor.layers.quantization import bitnet
 
 
 def ternary_pack(weight: torch.Tensor) -> torch.Tensor:
@@ -64,11 +62,7 @@ def ternary_gemm(
 
 @pytest.fixture
 def kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    namespace = SimpleNamespace(ternary_gemm=ternary_gemm)
-    monkeypatch.setattr(ternary.torch.ops, "_ternary_C", namespace, raising=False)
-    monkeypatch.setattr(ternary.current_platform, "is_cuda", lambda: True, raising=False)
-    monkeypatch.setattr(ops, "ternary_pack", ternary_pack, raising=False)
-    monkeypatch.setattr(ops, "ternary_gemm", ternary_gemm, raising=False)
+    use_stand_in(monkeypatch, ternary_pack, ternary_gemm)
 
 
 @pytest.mark.usefixtures("tensor_parallel", "kernel")

@@ -21,7 +21,7 @@ from ternary_layers import (
     random_input,
     random_scale,
 )
-from vllm import _custom_ops as ops
+from ternary_stand_in import use_stand_in
 from vllm.model_executor.layers.quantization import ternary
 
 SIZE_N = 24
@@ -57,11 +57,7 @@ def ternary_gemm(
 
 @pytest.fixture
 def kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    namespace = SimpleNamespace(ternary_gemm=ternary_gemm)
-    monkeypatch.setattr(ternary.torch.ops, "_ternary_C", namespace, raising=False)
-    monkeypatch.setattr(ternary.current_platform, "is_cuda", lambda: True, raising=False)
-    monkeypatch.setattr(ops, "ternary_pack", ternary_pack, raising=False)
-    monkeypatch.setattr(ops, "ternary_gemm", ternary_gemm, raising=False)
+    use_stand_in(monkeypatch, ternary_pack, ternary_gemm)
 
 
 @pytest.mark.usefixtures("tensor_parallel", "kernel")
