@@ -49,6 +49,17 @@ def unpack_planes(packed: torch.Tensor, rows: int) -> torch.Tensor:
     return torch.cat(planes)[:rows].to(torch.int8) - 1
 
 
+def settle_ties(x: torch.Tensor) -> torch.Tensor:
+    """Move activations that are halfway between two 8-bit steps to the even step.
+
+    Half precision has many of them, and Transformers' quotient in float32 falls to either side.
+    """
+    top = x.abs().amax(-1, keepdim=True).clamp(min=1e-5).double()
+    steps = x.double() * 127 / top
+    ties = (steps - steps.floor() - 0.5).abs() < 1e-6
+    return torch.where(ties, steps.round() * top / 127, x.double()).float()
+
+
 @dataclass
 class Projection:
     """What a checkpoint holds of one projection, by the name of the tensor."""
@@ -98,7 +109,7 @@ class Projection:
             if norm is not None:
                 # What a model in half precision quantizes has been rounded by the norm.
                 x, layer.rms_norm = layer.rms_norm.to(x.dtype)(x), None
-            out = layer.float()(x.float())[..., : self.rows]
+            out = layer.float()(settle_ties(x.float()))[..., : self.rows]
         if self.kind == "bitlinear" and bias is not None:
             out = out + bias.float()
         return out

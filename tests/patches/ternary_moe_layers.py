@@ -149,7 +149,8 @@ def expected(
 ) -> torch.Tensor:
     """float64 [tokens, HIDDEN] on the CPU, from the dequantized weights.
 
-    Rounded where the layers of a model would be: behind each product and the activation.
+    Rounded where the layers of a model would be: behind each product and the activation, whose
+    CUDA operator rounds once more before it multiplies.
     """
     dense = {name: dequantize(*pair) for name, pair in weights.items()}
     quantize = quantize_tokens if act_int8 else torch.Tensor.double
@@ -161,7 +162,10 @@ def expected(
                 (row @ dense[f"{expert}.{name}_proj"].T).bfloat16().double()
                 for name in ("gate", "up")
             )
-            inner = (torch.nn.functional.silu(gate) * up).bfloat16()
+            activated = torch.nn.functional.silu(gate)
+            if x.is_cuda:
+                activated = activated.bfloat16().double()
+            inner = (activated * up).bfloat16()
             result = quantize(inner) @ dense[f"{expert}.down_proj"].T
             out[token] += router_weights[token, slot].item() * result[0]
     return out

@@ -61,7 +61,8 @@ def test_bias_that_is_left_to_the_caller(device: str, kind: str) -> None:
 
     out, bias = finish(layer)(x)
 
-    assert_same(out + bias, projection.transformers(x), projection.scaled_bias)
+    alone = projection.transformers(x) - bias.cpu().float()
+    assert_same(out, alone, projection.scaled_bias)
 
 
 @pytest.mark.parametrize("rank", [0, 1])
@@ -79,4 +80,4 @@ def test_only_the_first_rank_adds_it_to_a_sum(
 
     scale = projection.tensors["weight_scale"].float()
     bias = projection.tensors["bias"].float() * scale
-    assert_same(finish(layer)(x), bias.reshape(1, -1) if rank == 0 else torch.zeros(1, 16))
+    assert_same(finish(layer)(x), bias.reshape(1, -1) * (rank == 0))
