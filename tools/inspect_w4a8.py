@@ -113,6 +113,7 @@ class Layer:
     tiny: int  # under one step, but not 0
     not_finite: int
     selected: bool
+    asks: bool  # the checkpoint itself asks for int8 activations
 
     @property
     def is_moe(self) -> bool:
@@ -130,13 +131,13 @@ class Layer:
 
     def patched(self, method: str) -> str:
         """What int8 activations do with the patches."""
-        if not self.selected:
+        if not (self.selected or self.asks):
             return "16 bits: not selected by its name"
         if self.bits != 4:
             return f"16 bits: no kernel for {self.bits}-bit weights"
         if (reason := self.not_marlin(method)) is not None:
             return f"not Marlin: {reason}"
-        if self.not_finite and self.group_size != -1:
+        if self.not_finite:
             return "refused: NaN or infinite scales"
         if self.group_size == -1:
             return "int8, scales a channel"
@@ -150,6 +151,8 @@ class Layer:
         """What int8 activations do in vLLM 0.32.0, which selects no layers by name."""
         if (reason := self.not_marlin(method)) is not None:
             return f"not Marlin: {reason}"
+        if self.asks and method == "compressed-tensors":
+            return "refused" if self.is_moe else "16 bits: the variable is ignored"
         if self.is_moe:
             if auto_round or method == "awq":
                 return "wrong: loaded for 16 bits, run with int8"
@@ -162,8 +165,8 @@ class Layer:
             return "refused"
         if self.group_size == -1:
             return "fails in the first forward pass"
-        if self.negative:
-            return "garbage: negative scales"
+        if self.negative or self.not_finite:
+            return f"garbage: {'NaN or infinite' if self.not_finite else 'negative'} scales"
         return "int8, right"
 
 
@@ -208,8 +211,8 @@ def tensors(folder: Path) -> dict[str, Tensor]:
 def quantization(folder: Path) -> dict[str, Any]:
     """The checkpoint's quantization configuration, wherever its format keeps it."""
     config = read_json(folder / "config.json")
-    for holder in (config, config.get("text_config") or {}):
-        if isinstance(holder.get("quantization_config"), dict):
+    for holder in (config, config.get("text_config")):
+        if isinstance(holder, dict) and isinstance(holder.get("quantization_config"), dict):
             return dict(holder["quantization_config"])
     for name, method in (("quantize_config.json", "gptq"), ("quant_config.json", "awq")):
         if (folder / name).is_file():
@@ -231,9 +234,11 @@ def shards(found: dict[str, Tensor], config: dict[str, Any]) -> dict[str, Shard]
             groups, n = scales.shape
             # GPTQ packs along K, [K / 8, N]; AWQ along N, [K, N / 8].
             if weight.shape[1] == n:
-                index = found.get(f"{base}.g_idx")
-                k = index.shape[0] if index else groups * int(config.get("group_size") or 1)
-                bits = 32 * weight.shape[0] // k
+                # The zero points, [groups, N / 8], have as many bits: a layer may have others
+                # than the configuration says, and groups of its own.
+                zeros = found.get(f"{base}.qzeros")
+                bits = 32 * zeros.shape[1] // n if zeros else int(config.get("bits", 4))
+                k = 32 * weight.shape[0] // bits
                 symmetric = bool(config.get("sym", True))
             else:
                 k, bits = weight.shape[0], 32 * weight.shape[1] // n
@@ -250,7 +255,10 @@ def shards(found: dict[str, Tensor], config: dict[str, Any]) -> dict[str, Shard]
             symmetric = f"{base}.weight_zero_point" not in found
             result[base] = Shard(scales, bits, groups, k // groups, symmetric)
     if not result:
-        raise InputError("no packed low-bit weights found: nothing that Marlin runs as int4")
+        raise InputError(
+            "no packed low-bit weights found: nothing that the variable is for; W4A8 checkpoints "
+            "that store a byte a code get int8 activations without it"
+        )
     return result
 
 
@@ -277,7 +285,13 @@ def is_selected(name: str) -> bool:
     return not excluded and patterns["INCLUDE"].search(name) is not None
 
 
-def layers(parts: dict[str, Shard]) -> Iterator[Layer]:
+def asks_for_int8(config: dict[str, Any]) -> bool:
+    """Whether the checkpoint itself asks for int8 activations: no layer is left out by name."""
+    groups = (config.get("config_groups") or {}).values()
+    return config.get("act_bits") == 8 or any(g.get("input_activations") for g in groups)
+
+
+def layers(parts: dict[str, Shard], asks: bool) -> Iterator[Layer]:
     """The layers as vLLM fuses them; reads their scales one layer at a time."""
     fused: dict[str, list[Shard]] = {}
     for name, shard in parts.items():
@@ -299,6 +313,7 @@ def layers(parts: dict[str, Shard]) -> Iterator[Layer]:
             else 0,
             not_finite=int((~np.isfinite(scales)).sum()),
             selected=is_selected(name),
+            asks=asks,
         )
 
 
@@ -353,7 +368,7 @@ def inspect(folder: Path) -> dict[str, Any]:
         # Packed as GPTQ or as AWQ, and run by vLLM's code for that.
         method = "awq" if "awq" in str(config.get("packing_format", "")) else "gptq"
         config["zero_point"] = not config.get("sym", True)
-    found = list(layers(shards(tensors(folder), config)))
+    found = list(layers(shards(tensors(folder), config), asks_for_int8(config)))
     rows = summary(found, method, auto_round)
     affected = any(
         row["vllm_0_32_0"] != "int8, right" and not row["vllm_0_32_0"].startswith("not Marlin")
@@ -371,7 +386,7 @@ def main() -> int:
     args = parser.parse_args()
     try:
         report = inspect(args.folder)
-    except InputError as e:
+    except (InputError, OSError) as e:
         print(f"error: {e}", file=sys.stderr)
         return 2
     if args.json:

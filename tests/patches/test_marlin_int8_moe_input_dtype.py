@@ -117,6 +117,14 @@ def test_eight_bit_experts_keep_16_bits() -> None:
     assert gptq(LAYER, bits=8).input_dtype is None  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("scheme", ["use_mxfp4_w4a16", "use_fp8_w8a16"])
+def test_experts_without_such_a_kernel_keep_16_bits(scheme: str) -> None:
+    """MXFP4 and MXFP8 experts are made without a decision of their quant method."""
+    schemes = dict.fromkeys(("use_mxfp4_w4a16", "use_fp8_w8a16", "use_int4_w4a16"), False)
+    config = mock.MagicMock(**schemes | {scheme: True})
+    assert MarlinExperts(mock.MagicMock(), config).input_dtype is None
+
+
 @pytest.mark.parametrize("dtype", [torch.int8, None])
 def test_experts_take_the_dtype(monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype | None) -> None:
     monkeypatch.setattr(MarlinExperts, "is_monolithic", staticmethod(lambda: False))

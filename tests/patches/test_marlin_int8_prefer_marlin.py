@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("vllm")
 
 import torch
+from compressed_tensors.quantization import QuantizationArgs
 from vllm.model_executor.kernels import linear
 from vllm.model_executor.kernels.linear import (
     HummingLinearKernel,
@@ -24,7 +25,9 @@ from vllm.model_executor.layers.fused_moe.oracle import int_wna16
 from vllm.model_executor.layers.fused_moe.oracle.int_wna16 import WNA16MoEBackend
 from vllm.model_executor.layers.quantization import auto_awq, auto_gptq
 from vllm.model_executor.layers.quantization.compressed_tensors.schemes import (
+    CompressedTensorsScheme,
     compressed_tensors_w4a8_int,
+    compressed_tensors_wNa8,
     compressed_tensors_wNa16,
 )
 from vllm.model_executor.layers.quantization.inc.schemes import inc_wna16_scheme
@@ -127,12 +130,21 @@ def test_without_preference_humming_is_asked_first() -> None:
     assert linear.choose_mp_linear_kernel(config) is HummingLinearKernel
 
 
-def test_checkpoint_that_asks_for_int8(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "scheme",
+    [
+        compressed_tensors_w4a8_int.CompressedTensorsW4A8Int,
+        compressed_tensors_wNa8.CompressedTensorsWNA8Int,
+    ],
+)
+def test_checkpoint_that_asks_for_int8(
+    monkeypatch: pytest.MonkeyPatch, scheme: type[CompressedTensorsScheme]
+) -> None:
     monkeypatch.delenv("VLLM_MARLIN_INPUT_DTYPE")
-    scheme = compressed_tensors_w4a8_int.CompressedTensorsW4A8Int(
-        strategy="group", num_bits=4, group_size=128
-    )
-    assert type(weights(torch.nn.Module(), scheme)) is MarlinLinearKernel
+    options: dict[str, Any] = {"strategy": "group", "num_bits": 4, "group_size": 128}
+    if scheme is compressed_tensors_wNa8.CompressedTensorsWNA8Int:
+        options["input_quant"] = QuantizationArgs(num_bits=8, strategy="token", dynamic=True)
+    assert type(weights(torch.nn.Module(), scheme(**options))) is MarlinLinearKernel
 
 
 @pytest.mark.parametrize(("variable", "marlin_first"), [("int8", True), (None, False)])
@@ -143,6 +155,7 @@ def test_experts(monkeypatch: pytest.MonkeyPatch, variable: str | None, marlin_f
     order = int_wna16._get_priority_backends()
     marlin, humming = order.index(WNA16MoEBackend.MARLIN), order.index(WNA16MoEBackend.HUMMING)
     assert (marlin < humming) is marlin_first
+    assert humming < order.index(WNA16MoEBackend.TRITON)  # what Marlin cannot run: as before
 
 
 @pytest.mark.parametrize("backend", [WNA16MoEBackend.MARLIN, WNA16MoEBackend.HUMMING])
@@ -179,6 +192,30 @@ def report(kernel: Any = None, experts: Any = None) -> str:
 def test_report_of_experts_in_another_backend() -> None:
     reason = "16-bit activations (the variable is for Marlin only: try --moe-backend marlin)"
     assert reason in report(experts=SimpleNamespace())
+
+
+@pytest.mark.parametrize(
+    ("variable", "act_type", "words"),
+    [
+        ("int8", torch.bfloat16, "16-bit activations (its quantization method does not look"),
+        ("fp8", torch.int8, "int8 activations (as the checkpoint asks)"),
+    ],
+)
+def test_report_of_an_int4_layer_that_the_variable_does_not_reach(
+    monkeypatch: pytest.MonkeyPatch, variable: str, act_type: torch.dtype, words: str
+) -> None:
+    monkeypatch.setenv("VLLM_MARLIN_INPUT_DTYPE", variable)
+    kernel = object.__new__(MarlinLinearKernel)
+    kernel.config = SimpleNamespace(act_type=act_type, weight_type=scalar_types.uint4b8)
+    assert words in report(kernel)
+
+
+def test_report_on_a_gpu_without_fp8_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not an error where no layer asks for them."""
+    monkeypatch.setenv("VLLM_MARLIN_INPUT_DTYPE", "fp8")
+    with mock.patch.object(marlin_report, "logger") as logger:
+        marlin_report.report_marlin_input_dtype(torch.nn.Linear(2, 2))
+    assert logger.warning.called
 
 
 def test_report_of_another_kernel_that_was_asked_for_int8() -> None:

@@ -14,6 +14,7 @@ from marlin_emulation import checkpoint, kernel
 from vllm.model_executor.kernels.linear import MacheteLinearKernel
 from vllm.model_executor.layers.fused_moe.experts.marlin_moe import MarlinExperts
 from vllm.model_executor.model_loader import utils
+from vllm.scalar_type import scalar_types
 
 
 def layer(name: str, layer_kernel: object) -> torch.nn.Module:
@@ -46,6 +47,7 @@ def test_groups_and_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VLLM_MARLIN_INPUT_DTYPE", "int8")
     c = checkpoint(64, 128, 1)
     int8, a16 = kernel(c, torch.int8), kernel(c, torch.bfloat16)
+    a16.config.weight_type = scalar_types.uint8b128
     machete = object.__new__(MacheteLinearKernel)
     machete.config = a16.config
     experts = object.__new__(MarlinExperts)

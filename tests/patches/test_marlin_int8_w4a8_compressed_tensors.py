@@ -9,10 +9,12 @@ import pytest
 pytest.importorskip("vllm")
 
 import torch
+from compressed_tensors.quantization import QuantizationArgs
 from marlin_emulation import INT8_LIMIT, checkpoint, emulate
 from vllm.model_executor.kernels.linear import MarlinLinearKernel
 from vllm.model_executor.layers.quantization.compressed_tensors.schemes import (
     compressed_tensors_w4a8_int,
+    compressed_tensors_wNa8,
 )
 from vllm.platforms import current_platform
 
@@ -23,7 +25,8 @@ TOKENS = 16
 def cuda(monkeypatch: pytest.MonkeyPatch) -> mock.Mock:
     """A CUDA platform on which Marlin is chosen. Returns the choice, to see what it is given."""
     choose = mock.Mock(return_value=MarlinLinearKernel)
-    monkeypatch.setattr(compressed_tensors_w4a8_int, "choose_mp_linear_kernel", choose)
+    for module in (compressed_tensors_w4a8_int, compressed_tensors_wNa8):
+        monkeypatch.setattr(module, "choose_mp_linear_kernel", choose)
     monkeypatch.setattr(MarlinLinearKernel, "can_implement", lambda *_: (True, None))
     monkeypatch.setattr(current_platform, "is_cuda", lambda: True)
     return choose
@@ -73,6 +76,52 @@ def test_product(
     assert [call["a"] for call in calls] == [torch.int8]
     (config,) = cuda.call_args.args
     assert (config.act_type, config.group_size) == (torch.int8, -1 if groups == 1 else k // groups)
+
+
+@pytest.mark.parametrize(
+    ("bits", "strategy", "is_cuda", "act_type"),
+    [
+        (4, "token", True, torch.int8),
+        (4, "group", True, torch.bfloat16),
+        (8, "token", True, torch.bfloat16),
+        (4, "token", False, torch.bfloat16),
+    ],
+)
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_pack_quantized(
+    monkeypatch: pytest.MonkeyPatch,
+    tensor_parallel: object,
+    cuda: mock.Mock,
+    bits: int,
+    strategy: str,
+    is_cuda: bool,
+    act_type: torch.dtype,
+    symmetric: bool,
+) -> None:
+    """The other format; Marlin's int8 activations have a scale a token, for int4 weights only."""
+    monkeypatch.setattr(current_platform, "is_cuda", lambda: is_cuda)
+    scheme = compressed_tensors_wNa8.CompressedTensorsWNA8Int(
+        num_bits=bits,
+        strategy="group",
+        group_size=128,
+        symmetric=symmetric,
+        input_quant=QuantizationArgs(
+            num_bits=8,
+            strategy=strategy,
+            group_size=128 if strategy == "group" else None,
+            dynamic=True,
+        ),
+    )
+    scheme.create_weights(
+        torch.nn.Module(),
+        output_size=256,
+        input_size=256,
+        output_partition_sizes=[256],
+        input_size_per_partition=256,
+        params_dtype=torch.bfloat16,
+        weight_loader=lambda *args: None,
+    )
+    assert scheme.kernel.config.act_type == act_type
 
 
 def test_asymmetric_activations_are_said_to_be_symmetric(monkeypatch: pytest.MonkeyPatch) -> None:

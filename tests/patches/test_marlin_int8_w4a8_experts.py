@@ -12,7 +12,7 @@ pytest.importorskip("vllm")
 
 import torch
 from compressed_tensors.quantization import QuantizationArgs
-from marlin_emulation import Checkpoint, checkpoint, emulate, kernel_integers
+from marlin_emulation import Checkpoint, checkpoint, emulate, kernel_integers, pack_rows
 from vllm import _custom_ops as ops
 from vllm.model_executor.layers.fused_moe import RoutedExperts
 from vllm.model_executor.layers.fused_moe.experts.marlin_moe import MarlinExperts
@@ -47,7 +47,9 @@ def cuda(monkeypatch: pytest.MonkeyPatch) -> mock.Mock:
     return select
 
 
-def make_method(groups: bool = True, symmetric_input: bool = True) -> Any:
+def make_method(
+    groups: bool = True, symmetric_input: bool = True, form: str = "int-quantized"
+) -> Any:
     """What a model makes of a checkpoint's configuration for its experts."""
     weights = QuantizationArgs(
         num_bits=4,
@@ -74,7 +76,7 @@ def make_method(groups: bool = True, symmetric_input: bool = True) -> Any:
     config.get_scheme_dict.return_value = {
         "weights": weights,
         "input_activations": activations,
-        "format": "int-quantized",
+        "format": form,
     }
     layer = RoutedExperts.__new__(RoutedExperts)
     torch.nn.Module.__init__(layer)
@@ -88,9 +90,12 @@ def make_method(groups: bool = True, symmetric_input: bool = True) -> Any:
 
 @pytest.mark.parametrize("groups", [True, False], ids=["groups", "channelwise"])
 @pytest.mark.parametrize("negative", [0.0, 0.5])
-def test_integers(monkeypatch: pytest.MonkeyPatch, groups: bool, negative: float) -> None:
-    """The codes of the checkpoint, a byte each, are those that the kernel multiplies."""
-    method = make_method(groups)
+@pytest.mark.parametrize("form", ["int-quantized", "pack-quantized"])
+def test_integers(
+    monkeypatch: pytest.MonkeyPatch, groups: bool, negative: float, form: str
+) -> None:
+    """The codes of the checkpoint, a byte each or packed, are those that the kernel multiplies."""
+    method = make_method(groups, form=form)
     assert method.input_dtype == torch.int8
     layer = torch.nn.Module()
     layer.layer_name = "model.layers.0.mlp.experts"
@@ -101,9 +106,14 @@ def test_integers(monkeypatch: pytest.MonkeyPatch, groups: bool, negative: float
     for name, (n, k) in SHAPES.items():
         size = k // GROUP if groups else 1
         experts[name] = [checkpoint(n, k, size, negative=negative) for _ in range(EXPERTS)]
-        weight, scale = (getattr(layer, f"{name}_{s}") for s in ("weight", "weight_scale"))
-        assert weight.dtype == torch.int8
-        weight.data.copy_(torch.stack([c.integers() for c in experts[name]]))
+        if form == "int-quantized":
+            weight = getattr(layer, f"{name}_weight")
+            assert weight.dtype == torch.int8
+            weight.data.copy_(torch.stack([c.integers() for c in experts[name]]))
+        else:
+            weight = getattr(layer, f"{name}_weight_packed")
+            weight.data.copy_(torch.stack([pack_rows(c.codes) for c in experts[name]]))
+        scale = getattr(layer, f"{name}_weight_scale")
         scale.data.copy_(torch.stack([c.scales for c in experts[name]]))
     made = mock.Mock()
     monkeypatch.setattr(compressed_tensors_moe_wna16, "make_wna16_moe_kernel", made)

@@ -60,6 +60,14 @@ def not_json(folder: Path) -> None:
     (folder / "config.json").write_text("<html>")
 
 
+def no_text_config(folder: Path) -> None:
+    (folder / "config.json").write_text('{"text_config": "none"}')
+
+
+def dangling_link(folder: Path) -> None:
+    (folder / "model-00001.safetensors").symlink_to(folder / "blob")
+
+
 def no_scales(folder: Path) -> None:
     tensors = layer("gptq", scales())
     del tensors["scales"]
@@ -79,6 +87,8 @@ def no_low_bit(folder: Path) -> None:
         (not_quantized, "no quantization_config"),
         (fp8, "quant_method 'fp8'"),
         (not_json, "config.json"),
+        (no_text_config, "no quantization_config"),
+        (dangling_link, "model-00001.safetensors"),
         (no_scales, "has no scales"),
         (no_low_bit, "no packed low-bit weights"),
     ],

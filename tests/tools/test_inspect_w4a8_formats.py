@@ -102,6 +102,19 @@ def test_other_layers(
     assert row["bits"] == bits
 
 
+@pytest.mark.parametrize(("groups", "group_size"), [(1, -1), (4, K // 4)])
+def test_groups_of_its_own_without_g_idx(
+    inspect_w4a8: ModuleType, tmp_path: Path, groups: int, group_size: int
+) -> None:
+    """AutoRound stores no g_idx; the configuration's group size is not each layer's."""
+    tensors = layer("auto-round", scales(groups))
+    del tensors["g_idx"]
+    config = {"group_size": -1} if groups == 1 else {}
+    write(tmp_path, "auto-round", {DOWN.format(0): tensors}, **config)
+    (row,) = inspect_w4a8.inspect(tmp_path)["rows"]
+    assert (row["bits"], row["group_size"]) == (4, group_size)
+
+
 def test_experts(inspect_w4a8: ModuleType, tmp_path: Path) -> None:
     tensors = layer("compressed-tensors", scales(negative=0.25))
     names = [

@@ -40,3 +40,19 @@ def test_selection(
     write(tmp_path, "gptq", {name: layer("gptq", scales()) for name in NAMES})
     rows = inspect_w4a8.inspect(tmp_path)["rows"]
     assert {r["layers"] for r in rows if r["patched"] == NOT_SELECTED} == left_out
+
+
+@pytest.mark.parametrize(
+    ("kind", "config"),
+    [
+        ("auto-round", {"act_bits": 8}),
+        ("compressed-tensors", {"config_groups": {"0": {"input_activations": {"num_bits": 8}}}}),
+    ],
+)
+def test_a_checkpoint_that_asks_for_int8_is_not_selected_by_name(
+    inspect_w4a8: ModuleType, tmp_path: Path, kind: str, config: dict[str, object]
+) -> None:
+    write(tmp_path, kind, {"lm_head": layer(kind, scales())}, **config)
+    (row,) = inspect_w4a8.inspect(tmp_path)["rows"]
+    assert row["patched"] == "int8, symmetric kernel"
+    assert row["vllm_0_32_0"] == "16 bits: the variable is ignored"

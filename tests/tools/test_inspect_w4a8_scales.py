@@ -41,9 +41,18 @@ def test_zero_and_one_step_are_kept(inspect_w4a8: ModuleType, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
-def test_not_finite(inspect_w4a8: ModuleType, tmp_path: Path, bad: float) -> None:
-    values = scales()
-    values[3, 1] = bad
+@pytest.mark.parametrize(
+    ("groups", "unpatched"),
+    [(2, "garbage: NaN or infinite scales"), (1, "fails in the first forward pass")],
+)
+def test_not_finite(
+    inspect_w4a8: ModuleType, tmp_path: Path, bad: float, groups: int, unpatched: str
+) -> None:
+    values = scales(groups)
+    values[3, -1] = bad
     write(tmp_path, KIND, {f"{ATTENTION}.o_proj": layer(KIND, values)})
-    (row,) = inspect_w4a8.inspect(tmp_path)["rows"]
+    report = inspect_w4a8.inspect(tmp_path)
+    (row,) = report["rows"]
+    assert report["affected"]
+    assert row["vllm_0_32_0"] == unpatched
     assert row["patched"] == "refused: NaN or infinite scales"
