@@ -6,14 +6,18 @@ Every builder takes a Problem and returns layers: functions of x bf16 [M, K] tha
 bf16 [M, N], each over a copy of the weights of its own. Absent is raised for what cannot be run.
 """
 
+import json
 import math
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import torch
-from kernel_table import GROUP, Series
+from kernel_table import GROUP, Series, Shape
 from nvrtc import Kernels
 
 Layer = Callable[[torch.Tensor], torch.Tensor]
@@ -35,6 +39,7 @@ class Problem:
     series: Series
     codes: torch.Tensor  # int8 [N, K] of -1, 0, 1; humming_w2a16 and w2a8 have one -2
     scale: torch.Tensor  # bf16 [G, N]; G = 1 unless the series has group scales of its own
+    tokens: Sequence[int]  # M of the activations that the layers will be given
 
     @property
     def copies(self) -> int:
@@ -53,7 +58,7 @@ class Problem:
         return float((y[:, rows].double() - exact).norm() / exact.norm())
 
 
-def make_problem(series: Series, n: int, k: int) -> Problem:
+def make_problem(series: Series, n: int, k: int, tokens: Sequence[int]) -> Problem:
     """Random weights; the same for every series but in its kind of scales."""
     g = torch.Generator(device="cuda").manual_seed(0)
     codes = torch.randint(-1, 2, (n, k), generator=g, device="cuda", dtype=torch.int8)
@@ -64,7 +69,7 @@ def make_problem(series: Series, n: int, k: int) -> Problem:
     if series.kernel in ("humming_w2a16", "humming_w2a8"):
         # Without a code -2 Humming turns int2 into the format that humming_bitnet measures.
         codes[0, 0] = -2
-    return Problem(series, codes, scale.bfloat16())
+    return Problem(series, codes, scale.bfloat16(), tokens)
 
 
 def build(problem: Problem) -> list[Layer]:
@@ -107,7 +112,11 @@ def cublas(problem: Problem) -> list[Layer]:
 def marlin(problem: Problem) -> list[Layer]:
     """vLLM's Marlin: int4 codes, symmetric, group 128, as AWQ and GPTQ checkpoints have them."""
     from marlin_layer import MarlinLayer, Weights
+    from vllm.v1.worker import workspace
 
+    # As in the server: without it each call would allocate and clear the kernel's locks.
+    if not workspace.is_workspace_manager_initialized():
+        workspace.init_workspace_manager(problem.codes.device)
     act = torch.int8 if problem.series.activation == "int8" else torch.bfloat16
     k = problem.codes.shape[1]
     scales = problem.scale.t().repeat(1, k // GROUP).contiguous()
@@ -117,6 +126,17 @@ def marlin(problem: Problem) -> list[Layer]:
 
 def humming(problem: Problem) -> list[Layer]:
     """Humming: int2 with 16-bit or int8 activations, or the schema of BitNet checkpoints."""
+
+    def layer(made: Any) -> Layer:
+        # What it chooses itself, without the kernels for other numbers of tokens: it compiles each.
+        tuning = json.dumps(humming_choices(made, problem.tokens))
+        return lambda x: made(x, tuning_config=tuning)
+
+    return [layer(made) for made in humming_layers(problem, problem.copies)]
+
+
+def humming_layers(problem: Problem, copies: int) -> Iterator[Any]:
+    """Humming's own layers over the weights of the problem."""
     from humming import ops
     from humming.layer import HummingLayer
 
@@ -133,8 +153,7 @@ def humming(problem: Problem) -> list[Layer]:
         weight = ops.pack_weight(problem.codes.int() + 2, 2)
         scale = problem.scale.t().contiguous()
     inputs = {"dtype": "int8"} if problem.series.activation == "int8" else None
-
-    def layer() -> Layer:
+    for _ in range(copies):
         made = HummingLayer(
             shape_n=n,
             shape_k=k,
@@ -144,9 +163,54 @@ def humming(problem: Problem) -> list[Layer]:
         ).cuda()
         made.load_from_tensors({"weight": weight, "weight_scale": scale})
         made.transform()
-        return made
+        yield made
 
-    return [layer() for _ in range(problem.copies)]
+
+def humming_choices(layer: Any, tokens: Sequence[int]) -> list[Any]:
+    """Its kernels for these numbers of tokens: above, up to, and how the kernel is built."""
+    from humming.tune import get_heuristics_config
+
+    choices = get_heuristics_config(layer.humming_config)
+    return [c for c in choices if any(c[0] < m <= c[1] for m in tokens)]
+
+
+def compile_humming(
+    series: Sequence[Series], shapes: Sequence[Shape], tokens: Sequence[int]
+) -> int:
+    """Compiles Humming's kernels side by side on all processors; returns how many.
+
+    Humming would compile them at their first use, shape after shape. Its cache on disk keeps them.
+    What fails here fails again, and is reported, when it is measured.
+    """
+    builds: list[Callable[[], object]] = []
+    for one in series:
+        for n, k in shapes if one.kernel.startswith("humming") else ():
+            try:
+                builds += humming_builds(make_problem(one, n, k, tokens))
+            except Exception:
+                continue
+    torch.cuda.empty_cache()
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for future in [pool.submit(build) for build in builds]:
+            future.exception()
+    return len(builds)
+
+
+def humming_builds(problem: Problem) -> list[Callable[[], object]]:
+    """Calls that compile the kernels of one problem, each another; those that quantize are one."""
+    from humming.forward import may_quant_input
+    from humming.kernel.humming import HummingKernel
+
+    layer = next(humming_layers(problem, 1))
+    config = layer.humming_config
+    builds: list[Callable[[], object]] = [
+        partial(HummingKernel.prepare_kernels, config.to_str(), None, json.dumps([choice]))
+        for choice in humming_choices(layer, problem.tokens)
+    ]
+    if problem.series.activation == "int8":
+        x = torch.zeros((1, problem.codes.shape[1]), device="cuda", dtype=torch.bfloat16)
+        builds.append(partial(may_quant_input, config, x))
+    return builds
 
 
 @cache

@@ -13,10 +13,14 @@ and left out, and so is one whose result is wrong: each is checked against a pro
 before it is timed.
 
 Microseconds a call: a CUDA graph of calls that rotate over copies of the weights which together
-exceed the L2 cache twice, median of nine replays; int8 activations are quantized inside the graph.
+exceed the L2 cache twice, median of nine replays (five where a call takes over a millisecond);
+int8 activations are quantized inside the graph.
 TB/s counts the bytes of the weights' codes as the kernel stores them. The floor is the larger of
 the time to read 2-bit weights at the read bandwidth, and of the matrix work at the bf16 rate,
 both measured in the same run. (The int8 rate is twice bf16's, so int8 can pass the floor.)
+
+Humming compiles kernels for each shape; those for the chosen numbers of tokens are compiled at the
+start, on all processors. At the end stands what kernel_goals.py makes of the rows.
 
 The rows are saved as they come; --budget ends the run in time and names what is left.
 """
@@ -30,6 +34,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from kernel_goals import report
 from kernel_table import (
     SERIES,
     SHAPES,
@@ -47,7 +52,8 @@ from kernel_table import (
     too_long,
 )
 
-REPLAYS = 9
+REPLAYS, SLOW_REPLAYS = 9, 5  # the latter of calls longer than LONG_US
+LONG_US = 1000
 GRAPH_CALLS = 24  # long enough that the launch of a graph does not count
 SLOW_US = 20_000  # a call that takes longer is timed once, and not at more tokens
 
@@ -98,13 +104,14 @@ def microseconds(layers: list[Any], x: Any) -> float:
         alone = once(lambda: layers[0](x))
     if alone > SLOW_US:
         return alone
-    calls = len(layers) * max(1, GRAPH_CALLS // len(layers)) if alone < 1000 else len(layers)
+    calls = len(layers) * max(1, GRAPH_CALLS // len(layers)) if alone < LONG_US else len(layers)
+    replays = REPLAYS if alone < LONG_US else SLOW_REPLAYS
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph, stream=stream):
         for i in range(calls):
             layers[i % len(layers)](x)
     graph.replay()
-    return statistics.median(once(graph.replay) / calls for _ in range(REPLAYS))
+    return statistics.median(once(graph.replay) / calls for _ in range(replays))
 
 
 def measure_floors() -> tuple[float, float]:
@@ -139,7 +146,7 @@ def measure_series(
     rows: list[Row] = []
     m = tokens[0]
     try:
-        problem = make_problem(series, n, k)
+        problem = make_problem(series, n, k, tokens)
         layers = build(problem)
         for m in tokens:
             if time.monotonic() > deadline:
@@ -207,10 +214,15 @@ def main(argv: Sequence[str]) -> int:
     if torch is None or not torch.cuda.is_available():
         print("error: no NVIDIA GPU found through torch", file=sys.stderr)
         return 1
-    from kernel_series import Absent
+    from kernel_series import Absent, compile_humming
 
     tb_s, tflop_s = measure_floors()
     print(f"{torch.cuda.get_device_name()}: reads {tb_s:.2f} TB/s, bf16 {tflop_s:.0f} TFLOP/s")
+    begin = time.monotonic()
+    builds = compile_humming(args.series, args.shapes, args.m)
+    if builds:
+        seconds = time.monotonic() - begin
+        print(f"Humming: {builds} kernels compiled in {seconds:.0f} s", flush=True)
     rows: list[Row] = []
     # All shapes of one series after the other: a budget then ends with the last series missing.
     for series in args.series:
@@ -228,6 +240,7 @@ def main(argv: Sequence[str]) -> int:
     rows.sort(key=lambda r: (order[r["n"], r["k"]], r["m"]))
     args.out.write_text(json.dumps(rows, indent=1) + "\n")
     print(table(rows, tb_s, tflop_s))
+    print(report(rows, tb_s, tflop_s))
     if args.plot and rows and not plot(rows, tb_s, tflop_s, args.plot):
         print("left out: the plot: matplotlib is not installed")
     return 0
