@@ -6,7 +6,8 @@
 
 Values are random, so the text a server makes of them is noise; sizes, dtypes, names and layouts
 are those of the published formats, so load time, memory and speed are what a real model's would be.
-Weights are drawn layer by layer on the GPU where there is one and written a layer a file.
+Weights are drawn layer by layer on the GPU where there is one and written a layer a file, several
+files at a time. Kinds that differ in their config.json alone can share the files.
 """
 
 import argparse
@@ -14,13 +15,24 @@ import dataclasses
 import json
 import math
 import shutil
+from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import torch
 from safetensors.torch import load_file, save_file
 
 GROUP = 128
+WRITERS = 4
+PIECE = 2**26
+INDEX = "model.safetensors.index.json"
+SAFETENSORS_DTYPES = {
+    torch.bfloat16: "BF16",
+    torch.float16: "F16",
+    torch.int32: "I32",
+    torch.uint8: "U8",
+}
 SMALL_LM = Path(__file__).parent / "models" / "small-lm"
 
 
@@ -91,6 +103,8 @@ QUANTIZATION_CONFIGS: dict[str, dict[str, object] | None] = {
     # The same checkpoint; bench/serve.py serves it with another method.
     "bitnet-humming": {"quant_method": "bitnet", "modules_to_not_convert": ["lm_head"]},
 }
+# Kinds with the tensors of another.
+SAME_TENSORS = {"ternary-int8": "ternary", "bitnet-humming": "bitnet"}
 
 
 class Drawer:
@@ -188,8 +202,63 @@ def tokenizer(vocab_size: int) -> dict[str, object]:
     }
 
 
-def write_checkpoint(geometry: Geometry, weights: str, out: Path, device: str) -> int:
-    """Write the checkpoint folder `out`; returns the bytes of its tensors."""
+def write_tensors(tensors: dict[str, torch.Tensor], file: Path) -> None:
+    """safetensors.torch.save_file by pieces: no copy of it all, and other threads write as well."""
+    header: dict[str, object] = {}
+    at = 0
+    # The widest types first: each tensor then begins at a multiple of its type's size.
+    names = sorted(tensors, key=lambda name: -tensors[name].element_size())
+    for name in names:
+        tensor = tensors[name]
+        end = at + tensor.numel() * tensor.element_size()
+        dtype = SAFETENSORS_DTYPES[tensor.dtype]
+        header[name] = {"dtype": dtype, "shape": list(tensor.shape), "data_offsets": [at, end]}
+        at = end
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    cuda = any(tensor.is_cuda for tensor in tensors.values())
+    staging = torch.empty(min(at, PIECE), dtype=torch.uint8, pin_memory=cuda)
+    with file.open("wb") as out:
+        out.write(len(text).to_bytes(8, "little") + text)
+        for name in names:
+            for piece in tensors[name].contiguous().view(-1).view(torch.uint8).split(PIECE):
+                out.write(memoryview(staging[: len(piece)].copy_(piece).numpy()))
+
+
+def write_shards(geometry: Geometry, weights: str, out: Path, device: str) -> int:
+    """Write the checkpoint's tensors and their index; returns their bytes."""
+    weight_map: dict[str, str] = {}
+    total = 0
+    pending: deque[Future[None]] = deque()
+    with ThreadPoolExecutor(WRITERS) as pool:
+        for i, tensors in enumerate(layers(geometry, weights, Drawer(device))):
+            file = f"model-{i:05d}.safetensors"
+            pending.append(pool.submit(write_tensors, tensors, out / file))
+            weight_map.update(dict.fromkeys(tensors, file))
+            total += sum(v.numel() * v.element_size() for v in tensors.values())
+            if len(pending) > WRITERS:
+                pending.popleft().result()
+        for future in pending:
+            future.result()
+    index = {"metadata": {"total_size": total}, "weight_map": weight_map}
+    (out / INDEX).write_text(json.dumps(index))
+    return total
+
+
+def share_shards(source: Path, out: Path) -> int:
+    """Links to the tensors and the index of another folder; returns their bytes."""
+    for file in source.glob("model*.safetensors*"):
+        (out / file.name).symlink_to(file.resolve())
+    return int(json.loads((out / INDEX).read_text())["metadata"]["total_size"])
+
+
+def write_checkpoint(
+    geometry: Geometry, weights: str, out: Path, device: str, share: Path | None = None
+) -> int:
+    """Write the checkpoint folder `out`; returns the bytes of its tensors.
+
+    `share` is a folder of the same geometry, and of weights with the same tensors, to link to.
+    """
     out.mkdir(parents=True, exist_ok=True)
     g = dataclasses.asdict(geometry)
     config: dict[str, object] = {
@@ -206,15 +275,7 @@ def write_checkpoint(geometry: Geometry, weights: str, out: Path, device: str) -
         config["quantization_config"] = QUANTIZATION_CONFIGS[weights]
     if weights == "gptq-int4":
         config["torch_dtype"] = "float16"
-    weight_map: dict[str, str] = {}
-    total = 0
-    for i, tensors in enumerate(layers(geometry, weights, Drawer(device))):
-        file = f"model-{i:05d}.safetensors"
-        save_file({k: v.cpu().contiguous() for k, v in tensors.items()}, out / file)
-        weight_map.update(dict.fromkeys(tensors, file))
-        total += sum(v.numel() * v.element_size() for v in tensors.values())
-    index = {"metadata": {"total_size": total}, "weight_map": weight_map}
-    (out / "model.safetensors.index.json").write_text(json.dumps(index))
+    total = share_shards(share, out) if share else write_shards(geometry, weights, out, device)
     (out / "tokenizer.json").write_text(json.dumps(tokenizer(geometry.vocab_size)))
     (out / "tokenizer_config.json").write_text(
         json.dumps({"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 8192})

@@ -190,7 +190,7 @@ def compile_humming(
             except Exception:
                 continue
     torch.cuda.empty_cache()
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         for future in [pool.submit(build) for build in builds]:
             future.exception()
     return len(builds)

@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
-"""Speed and memory of `vllm serve` with random weights in real geometries.
+"""Speed and memory of `vllm serve`, with random weights in real geometries and a trained model.
 
-    python bench/serve.py --geometry qwen2-1.5b --weights bf16 ternary --out serve.json
-    python bench/serve.py --geometry small-lm --weights bf16 bitnet --out serve-small.json
+    python bench/serve.py --out serve.json llama3-8b:bf16,gptq-int4,ternary small-lm:bf16,bitnet
 
 small-lm is the trained model in bench/models; it comes as it is (bitnet) and with its weights
-multiplied out (bf16); of the others a random checkpoint is written. For each kind of weights:
-starts the installed vLLM's server with torch.compile and CUDA graphs, asks it over HTTP, and stops
-it. One row a number of streams:
+multiplied out (bf16); of the others random checkpoints are written. The servers of the installed
+vLLM, with torch.compile and CUDA graphs, are started together: each gets a key-value cache that is
+just large enough, so that they fit on the GPU side by side. When all are up, one after the other is
+asked over HTTP while the rest are idle. One row a server and number of streams:
 
     tok_s       tokens a second of all streams together: the slope between a short and a long
                 answer (32 and 160 tokens), so that prefill and HTTP set-up cancel
     ttft_ms     time to the first token of a 2048-token prompt, best of three
     weight_gib  what the server says loading the model took on the GPU
     start_s     from the command to the first answer of /health
+    servers     how many were started together; start_s is longer than that of one alone
 """
 
 import argparse
@@ -22,25 +23,31 @@ import asyncio
 import json
 import os
 import re
-import shutil
+import shlex
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import aiohttp
-from checkpoints import GEOMETRIES, QUANTIZATION_CONFIGS, write_checkpoint, write_small_lm
+from checkpoints import (
+    GEOMETRIES,
+    QUANTIZATION_CONFIGS,
+    SAME_TENSORS,
+    write_checkpoint,
+    write_small_lm,
+)
+from serve_table import SMALL_LM, Row, cache_bytes, parse_models, table
 
 SHORT, LONG = 32, 160
 PROMPT = 16
 LONG_PROMPT = 2048
+MAX_LENGTH = 4096
 START_LIMIT_S = 420
-SMALL_LM = "small-lm"
 EXTRA_ARGS = {
     # Hopper would choose another kernel for int4; Marlin is what these checkpoints get elsewhere.
     "gptq-int4": ["--linear-backend", "marlin"],
@@ -48,51 +55,129 @@ EXTRA_ARGS = {
 }
 
 
-@contextmanager
-def server(model: Path, args: list[str], log: Path) -> Iterator[tuple[str, float]]:
-    """A running `vllm serve`: its base URL and the seconds until it was ready."""
-    with socket.socket() as s:
+@dataclass
+class Server:
+    """A started `vllm serve` over one checkpoint."""
+
+    model: str
+    weights: str
+    vocab_size: int
+    log: Path
+    url: str
+    process: subprocess.Popen[bytes]
+    begin: float
+    start_s: float = 0.0  # until it was ready
+
+    @property
+    def name(self) -> str:
+        return f"{self.model}:{self.weights}"
+
+
+def write_checkpoints(pairs: list[tuple[str, str]], folder: Path) -> list[Path]:
+    """Writes the checkpoints, each in a process of its own; kinds with the same tensors share."""
+    sources = dict.fromkeys((model, SAME_TENSORS.get(weights, weights)) for model, weights in pairs)
+    paths = {(model, weights): folder / f"{model}-{weights}" for model, weights in sources}
+    writers = []
+    for (model, weights), path in paths.items():
+        if model == SMALL_LM:
+            write_small_lm(weights, path)
+        else:
+            command = [sys.executable, Path(__file__).with_name("checkpoints.py"), "--out", path]
+            writers.append(subprocess.Popen([*command, "--geometry", model, "--weights", weights]))
+    codes = [writer.wait() for writer in writers]
+    if any(codes):
+        raise RuntimeError("a checkpoint could not be written")
+    for model, weights in pairs:
+        if weights in SAME_TENSORS:
+            paths[model, weights] = folder / f"{model}-{weights}"
+            source = paths[model, SAME_TENSORS[weights]]
+            write_checkpoint(GEOMETRIES[model], weights, paths[model, weights], "cpu", source)
+    return [paths[pair] for pair in pairs]
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that nobody listens to, each another."""
+    sockets = [socket.socket() for _ in range(count)]
+    for s in sockets:
         s.bind(("127.0.0.1", 0))
-        port = s.getsockname()[1]
-    command = [sys.executable, "-m", "vllm.entrypoints.cli.main", "serve", str(model)]
-    command += ["--host", "127.0.0.1", "--port", str(port), "--served-model-name", "m", *args]
+    ports = [s.getsockname()[1] for s in sockets]
+    for s in sockets:
+        s.close()
+    return ports
+
+
+def start(
+    pair: tuple[str, str], folder: Path, streams: list[int], extra: list[str], log: Path, port: int
+) -> Server:
+    """Starts the server of a model and its weights; does not wait."""
+    model, weights = pair
+    config = json.loads((folder / "config.json").read_text())
+    cache = cache_bytes(config, max(streams), PROMPT + LONG, MAX_LENGTH)
+    command = [sys.executable, "-m", "vllm.entrypoints.cli.main", "serve", str(folder)]
+    command += ["--host", "127.0.0.1", "--port", str(port), "--served-model-name", "m"]
+    command += ["--max-model-len", str(MAX_LENGTH), "--max-num-seqs", str(max(streams))]
+    command += ["--max-num-batched-tokens", str(MAX_LENGTH)]
+    command += ["--no-enable-prefix-caching", "--cudagraph-capture-sizes", *map(str, streams)]
+    # With the cache given, the share of the GPU is only what must be free at the start.
+    command += ["--kv-cache-memory-bytes", str(cache), "--gpu-memory-utilization", "0.01"]
+    command += [*EXTRA_ARGS.get(weights, []), *extra]
     env = os.environ | {"HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1"}
-    url = f"http://127.0.0.1:{port}"
     begin = time.monotonic()
     with log.open("w") as out:
         process = subprocess.Popen(
             command, stdout=out, stderr=subprocess.STDOUT, env=env, start_new_session=True
         )
-        try:
-            asyncio.run(wait_ready(url, process, begin + START_LIMIT_S))
-            yield url, time.monotonic() - begin
-        except BaseException:
-            tail = log.read_text().splitlines()[-30:]
-            print("\n".join(tail), file=sys.stderr)
-            raise
-        finally:
-            os.killpg(process.pid, signal.SIGTERM)
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+    url = f"http://127.0.0.1:{port}"
+    return Server(model, weights, config["vocab_size"], log, url, process, begin)
 
 
-async def wait_ready(url: str, process: subprocess.Popen[bytes], deadline: float) -> None:
-    """Returns when /health answers; raises when the server ends or the deadline passes."""
+async def wait_ready(server: Server) -> None:
+    """Returns when /health answers; raises when the server ends or takes too long."""
     async with aiohttp.ClientSession() as session:
-        while time.monotonic() < deadline:
-            if process.poll() is not None:
-                raise RuntimeError(f"the server ended with code {process.returncode}")
+        while time.monotonic() < server.begin + START_LIMIT_S:
+            if server.process.poll() is not None:
+                raise RuntimeError(f"the server ended with code {server.process.returncode}")
             try:
-                async with session.get(f"{url}/health") as answer:
+                async with session.get(f"{server.url}/health") as answer:
                     if answer.status == 200:
+                        server.start_s = time.monotonic() - server.begin
                         return
             except aiohttp.ClientError:
                 pass
             await asyncio.sleep(0.25)
     raise TimeoutError(f"the server was not ready after {START_LIMIT_S} s")
+
+
+async def wait_all(servers: list[Server]) -> list[Server]:
+    """Those that became ready; of the others the end of the log is printed."""
+    outcomes = await asyncio.gather(*map(wait_ready, servers), return_exceptions=True)
+    ready = []
+    for server, outcome in zip(servers, outcomes, strict=True):
+        if outcome is None:
+            ready.append(server)
+        else:
+            report(server, outcome)
+    return ready
+
+
+def report(server: Server, fault: BaseException) -> None:
+    """Says what went wrong with a server, with the end of its log."""
+    tail = server.log.read_text(errors="replace").splitlines()[-30:]
+    print("\n".join([*tail, f"error: {server.name}: {fault}"]), file=sys.stderr, flush=True)
+
+
+def stop(servers: list[Server]) -> None:
+    """Ends all of them, first politely."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        for server in servers:
+            if server.process.poll() is None:
+                os.killpg(server.process.pid, number)
+        deadline = time.monotonic() + 20
+        for server in servers:
+            try:
+                server.process.wait(max(0.0, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                continue
 
 
 async def complete(
@@ -115,11 +200,9 @@ async def complete(
             raise RuntimeError(f"asked for {tokens} tokens, got {got}")
 
 
-async def timed(
-    url: str, streams: int, prompt_length: int, tokens: int, seed: int, vocab_size: int
-) -> float:
+async def timed(server: Server, streams: int, prompt_length: int, tokens: int, seed: int) -> float:
     """Seconds that `streams` completions at once take; prompts differ, so no prefix is cached."""
-    known = min(50000, vocab_size - 1)
+    known = min(50000, server.vocab_size - 1)
     prompts = [
         [(seed * 7919 + s * 104729 + i * 31) % known + 1 for i in range(prompt_length)]
         for s in range(streams)
@@ -128,73 +211,92 @@ async def timed(
     connector = aiohttp.TCPConnector(limit=0)
     async with aiohttp.ClientSession(timeout=timeout, connector=connector) as session:
         begin = time.monotonic()
-        await asyncio.gather(*(complete(session, url, p, tokens) for p in prompts))
+        await asyncio.gather(*(complete(session, server.url, p, tokens) for p in prompts))
         return time.monotonic() - begin
 
 
-def best(
-    url: str, streams: int, prompt_length: int, tokens: int, repeats: int, vocab_size: int
-) -> float:
-    """The fastest of `repeats` measurements, after one that warms up."""
-    times = [
-        asyncio.run(timed(url, streams, prompt_length, tokens, 1000 * tokens + i, vocab_size))
-        for i in range(repeats + 1)
-    ]
-    return min(times[1:])
+def best(server: Server, streams: int, prompt_length: int, tokens: int, repeats: int) -> float:
+    """The fastest of `repeats` measurements."""
+    return min(
+        asyncio.run(timed(server, streams, prompt_length, tokens, 1000 * tokens + i))
+        for i in range(repeats)
+    )
 
 
-def measure(geometry: str, weights: str, streams: list[int], log: Path) -> list[dict[str, object]]:
-    """Rows for one kind of weights, one a number of streams."""
-    folder = Path(tempfile.mkdtemp(prefix="serve-"))
-    try:
-        if geometry == SMALL_LM:
-            write_small_lm(weights, folder)
-        else:
-            write_checkpoint(GEOMETRIES[geometry], weights, folder, "cuda")
-        vocab_size = json.loads((folder / "config.json").read_text())["vocab_size"]
-        args = ["--max-model-len", "4096", "--max-num-seqs", str(max(streams))]
-        args += ["--no-enable-prefix-caching", "--max-cudagraph-capture-size", str(max(streams))]
-        with server(folder, args + EXTRA_ARGS.get(weights, []), log) as (url, start_s):
-            loaded = re.search(r"Model loading took ([0-9.]+) GiB", log.read_text())
-            ttft = best(url, 1, LONG_PROMPT, 1, 3, vocab_size)
-            rows: list[dict[str, object]] = []
-            for n in streams:
-                long, short = (best(url, n, PROMPT, t, 2, vocab_size) for t in (LONG, SHORT))
-                rows.append(
-                    {
-                        "model": geometry,
-                        "weights": weights,
-                        "streams": n,
-                        "tok_s": round(n * (LONG - SHORT) / (long - short), 1),
-                        "ttft_ms": round(ttft * 1e3, 1),
-                        "weight_gib": float(loaded[1]) if loaded else None,
-                        "start_s": round(start_s, 1),
-                    }
-                )
-                print(json.dumps(rows[-1]), flush=True)
-        return rows
-    finally:
-        shutil.rmtree(folder)
+def measure(server: Server, streams: list[int], servers: int) -> list[Row]:
+    """Rows of one server, one a number of streams."""
+    loaded = re.search(r"Model loading took ([0-9.]+) GiB", server.log.read_text(errors="replace"))
+    best(server, 1, LONG_PROMPT, 1, 1)  # warms up
+    ttft = best(server, 1, LONG_PROMPT, 1, 3)
+    rows: list[Row] = []
+    for n in streams:
+        best(server, n, PROMPT, SHORT, 1)
+        long, short = (best(server, n, PROMPT, tokens, 2) for tokens in (LONG, SHORT))
+        rows.append(
+            {
+                "model": server.model,
+                "weights": server.weights,
+                "streams": n,
+                "tok_s": round(n * (LONG - SHORT) / (long - short), 1),
+                "ttft_ms": round(ttft * 1e3, 1),
+                "weight_gib": float(loaded[1]) if loaded else None,
+                "start_s": round(server.start_s, 1),
+                "servers": servers,
+            }
+        )
+        print(json.dumps(rows[-1]), flush=True)
+    return rows
 
 
-def main() -> None:
+def main() -> int:
+    """Serves and measures; returns the exit code, 1 if a server could not be measured."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--geometry", required=True, choices=[*GEOMETRIES, SMALL_LM])
-    parser.add_argument("--weights", required=True, nargs="+", choices=QUANTIZATION_CONFIGS)
+    parser.add_argument(
+        "models",
+        nargs="+",
+        metavar="MODEL:WEIGHTS,...",
+        help=f"of {', '.join((*GEOMETRIES, SMALL_LM))} and {', '.join(QUANTIZATION_CONFIGS)}",
+    )
     parser.add_argument("--streams", nargs="+", type=int, default=[1, 8, 64])
     parser.add_argument("--out", required=True, type=Path, help="JSON file for the rows")
+    parser.add_argument("--folder", type=Path, help="for the checkpoints, until they are loaded")
+    parser.add_argument("--server-args", default="", help="more arguments for each server")
     args = parser.parse_args()
-    if args.geometry == SMALL_LM and not {"bf16", "bitnet"}.issuperset(args.weights):
-        parser.error(f"{SMALL_LM} has the weights bf16 and bitnet")
-    rows = []
-    for weights in args.weights:
-        rows += measure(
-            args.geometry, weights, args.streams, args.out.with_suffix(f".{weights}.log")
-        )
-        args.out.write_text(json.dumps(rows, indent=1) + "\n")
+    try:
+        pairs = parse_models(args.models, list(GEOMETRIES), list(QUANTIZATION_CONFIGS))
+    except ValueError as fault:
+        parser.error(str(fault))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the servers end as well
+    streams = sorted(set(args.streams))
+    rows: list[Row] = []
+    servers: list[Server] = []
+    try:
+        with tempfile.TemporaryDirectory(prefix="serve-", dir=args.folder) as name:
+            begin = time.monotonic()
+            folders = write_checkpoints(pairs, Path(name))
+            print(f"checkpoints written in {time.monotonic() - begin:.0f} s", flush=True)
+            extra = shlex.split(args.server_args)
+            ports = free_ports(len(pairs))
+            for pair, folder, port in zip(pairs, folders, ports, strict=True):
+                log = args.out.with_suffix(f".{'.'.join(pair)}.log")
+                servers.append(start(pair, folder, streams, extra, log, port))
+            ready = asyncio.run(wait_all(servers))
+            print(f"{len(ready)} servers up after {time.monotonic() - begin:.0f} s", flush=True)
+        measured = 0
+        for server in ready:
+            try:
+                rows += measure(server, streams, len(servers))
+                measured += 1
+            except (RuntimeError, aiohttp.ClientError, TimeoutError) as fault:
+                report(server, fault)
+            args.out.write_text(json.dumps(rows, indent=1) + "\n")
+    finally:
+        stop(servers)
+    print(table(rows))
+    return 0 if measured == len(pairs) else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
+"""What bench/serve.py serves and how its rows become a table; needs no torch."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Row = dict[str, Any]
+SMALL_LM = "small-lm"
+SMALL_LM_WEIGHTS = ("bf16", "bitnet")
+BLOCK = 16  # tokens that a server stores together
+SPARE_TOKENS = 1024
+
+
+def parse_models(
+    names: Sequence[str], geometries: Sequence[str], kinds: Sequence[str]
+) -> list[tuple[str, str]]:
+    """MODEL:WEIGHTS,... as pairs of both. Raises ValueError with what is wrong."""
+    pairs = []
+    for name in names:
+        model, colon, listed = name.partition(":")
+        if not colon or not listed:
+            raise ValueError(f"{name} is not of the form MODEL:WEIGHTS,WEIGHTS")
+        if model not in (*geometries, SMALL_LM):
+            raise ValueError(f"no model {model}; there are {' '.join((*geometries, SMALL_LM))}")
+        known = SMALL_LM_WEIGHTS if model == SMALL_LM else kinds
+        for weights in listed.split(","):
+            if weights not in known:
+                raise ValueError(f"{model} has no weights {weights}; it has {' '.join(known)}")
+            pairs.append((model, weights))
+    if len(set(pairs)) < len(pairs):
+        raise ValueError("a model and its weights are named twice")
+    return pairs
+
+
+def cache_bytes(config: Mapping[str, Any], streams: int, tokens: int, longest: int) -> int:
+    """A key-value cache in 16 bits for so many streams of so many tokens, or one of the longest."""
+    heads = config["num_attention_heads"]
+    head_dim = config.get("head_dim") or config["hidden_size"] // heads
+    token = 2 * config["num_hidden_layers"] * config["num_key_value_heads"] * head_dim * 2
+    return int(token * (max(longest, streams * (tokens + BLOCK)) + SPARE_TOKENS))
+
+
+def table(rows: Sequence[Row]) -> str:
+    """A Markdown table, a line a model and kind of weights."""
+    streams = sorted({r["streams"] for r in rows})
+    head = ["model", "weights", "on the GPU", *(f"{n} stream{'s' * (n > 1)}" for n in streams)]
+    head += ["first token, 2048 in", "start"]
+    lines = [head, ["---"] * len(head)]
+    for model, weights in dict.fromkeys((r["model"], r["weights"]) for r in rows):
+        own = {r["streams"]: r for r in rows if (r["model"], r["weights"]) == (model, weights)}
+        one = next(iter(own.values()))
+        size = "-" if one["weight_gib"] is None else f"{one['weight_gib']:.2f} GiB"
+        rates = [f"{own[n]['tok_s']:,.0f} tok/s" if n in own else "-" for n in streams]
+        times = [f"{one['ttft_ms']:.0f} ms", f"{one['start_s']:.0f} s"]
+        lines.append([model, weights, size, *rates, *times])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
