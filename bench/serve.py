@@ -41,13 +41,13 @@ from checkpoints import (
     write_checkpoint,
     write_small_lm,
 )
-from serve_table import SMALL_LM, Row, cache_bytes, parse_models, table
+from serve_table import SMALL_LM, Row, cache_bytes, parse_models, ratios, table
 
 SHORT, LONG = 32, 160
 PROMPT = 16
 LONG_PROMPT = 2048
 MAX_LENGTH = 4096
-START_LIMIT_S = 420
+START_LIMIT_S = 300
 EXTRA_ARGS = {
     # Hopper would choose another kernel for int4; Marlin is what these checkpoints get elsewhere.
     "gptq-int4": ["--linear-backend", "marlin"],
@@ -294,7 +294,7 @@ def main() -> int:
             args.out.write_text(json.dumps(rows, indent=1) + "\n")
     finally:
         stop(servers)
-    print(table(rows))
+    print(f"{table(rows)}\n\n{ratios(rows)}")
     return 0 if measured == len(pairs) else 1
 
 

@@ -41,17 +41,54 @@ def cache_bytes(config: Mapping[str, Any], streams: int, tokens: int, longest: i
     return int(token * (max(longest, streams * (tokens + BLOCK)) + SPARE_TOKENS))
 
 
+def by_server(rows: Sequence[Row]) -> dict[tuple[str, str], dict[int, Row]]:
+    """Model and weights -> streams -> row."""
+    servers: dict[tuple[str, str], dict[int, Row]] = {}
+    for row in rows:
+        servers.setdefault((row["model"], row["weights"]), {})[row["streams"]] = row
+    return servers
+
+
+def heads(rows: Sequence[Row]) -> tuple[list[int], list[str]]:
+    """The numbers of streams, and the head of their columns and of those after them."""
+    streams = sorted({row["streams"] for row in rows})
+    named = [f"{n} stream{'s' * (n > 1)}" for n in streams]
+    return streams, [*named, "first token, 2048 in", "start"]
+
+
+def markdown(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """A Markdown table."""
+    return "\n".join(f"| {' | '.join(line)} |" for line in [head, ["---"] * len(head), *lines])
+
+
 def table(rows: Sequence[Row]) -> str:
-    """A Markdown table, a line a model and kind of weights."""
-    streams = sorted({r["streams"] for r in rows})
-    head = ["model", "weights", "on the GPU", *(f"{n} stream{'s' * (n > 1)}" for n in streams)]
-    head += ["first token, 2048 in", "start"]
-    lines = [head, ["---"] * len(head)]
-    for model, weights in dict.fromkeys((r["model"], r["weights"]) for r in rows):
-        own = {r["streams"]: r for r in rows if (r["model"], r["weights"]) == (model, weights)}
+    """A line a model and kind of weights."""
+    streams, head = heads(rows)
+    lines = []
+    for names, own in by_server(rows).items():
         one = next(iter(own.values()))
         size = "-" if one["weight_gib"] is None else f"{one['weight_gib']:.2f} GiB"
         rates = [f"{own[n]['tok_s']:,.0f} tok/s" if n in own else "-" for n in streams]
         times = [f"{one['ttft_ms']:.0f} ms", f"{one['start_s']:.0f} s"]
-        lines.append([model, weights, size, *rates, *times])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        lines.append([*names, size, *rates, *times])
+    return markdown(["model", "weights", "on the GPU", *head], lines)
+
+
+def ratios(rows: Sequence[Row]) -> str:
+    """How many times better each ternary kind is than the other kinds of the same model."""
+    servers = by_server(rows)
+    streams, head = heads(rows)
+    lines = []
+    for (model, weights), own in servers.items():
+        for (other_model, other), theirs in servers.items():
+            ours = weights.startswith("ternary") and not other.startswith("ternary")
+            if not ours or model != other_model:
+                continue
+            rates = [
+                f"{own[n]['tok_s'] / theirs[n]['tok_s']:.2f}" if n in own and n in theirs else "-"
+                for n in streams
+            ]
+            one, another = next(iter(own.values())), next(iter(theirs.values()))
+            times = [f"{another[name] / one[name]:.2f}" for name in ("ttft_ms", "start_s")]
+            lines.append([model, weights, other, *rates, *times])
+    return markdown(["model", "weights", "over", *head], lines)

@@ -18,6 +18,20 @@ def row(weights: str, streams: int, tok_s: float, gib: float | None) -> serve_ta
     }
 
 
+def test_how_much_better_than_each_other_kind() -> None:
+    rows = [
+        row("ternary", 1, 500.0, 3.6),
+        row("gptq-int4", 1, 400.0, 5.3),
+        row("ternary-int8", 1, 600.0, 3.6) | {"model": "another"},
+    ]
+    rows[1] |= {"ttft_ms": 103.4, "start_s": 50.7}
+    assert serve_table.ratios(rows).splitlines() == [
+        "| model | weights | over | 1 stream | first token, 2048 in | start |",
+        "| --- | --- | --- | --- | --- | --- |",
+        "| llama3-8b | ternary | gptq-int4 | 1.25 | 2.00 | 0.50 |",
+    ]
+
+
 def test_a_line_a_server() -> None:
     rows = [
         row("bf16", 1, 203.4, 14.96),
