@@ -65,10 +65,12 @@ def test_same_bits(monkeypatch: pytest.MonkeyPatch, n: int, group_size: int, tok
 def test_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     layer = Layer(monkeypatch)
     compiled = torch.compile(
-        lambda x: layer.kernel.apply_weights(layer.layer, x), fullgraph=True, dynamic=True
+        lambda x: layer.kernel.apply_weights(layer.layer, x), fullgraph=True
     )
     for tokens in (16, 80):
-        assert torch.equal(compiled(activations(tokens)), layer(activations(tokens)))
+        x = activations(tokens)
+        torch._dynamo.mark_dynamic(x, 0)  # the number of tokens alone, as in vLLM
+        assert torch.equal(compiled(x), layer(x))
     assert layer.types == [SYMMETRIC, SYMMETRIC, ZERO_POINT, ZERO_POINT]
 
 

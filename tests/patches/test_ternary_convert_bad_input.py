@@ -254,6 +254,13 @@ def test_one_line(
     assert not list(tmp_path.glob("result*"))
 
 
+def test_a_name_on_the_hub(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert convert("someone/a-model", tmp_path / "result") == 1
+    assert "hf download someone/a-model --local-dir" in capsys.readouterr().err
+    assert convert(tmp_path / "a-model", tmp_path / "result") == 1
+    assert "hf download" not in capsys.readouterr().err
+
+
 def test_an_existing_destination_is_left_alone(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -326,6 +333,7 @@ def test_an_empty_directory_that_cannot_be_replaced(
         (("--from", "int8"), "has no ternary weights"),
         (("--to", "bitnet", "--activation", "a16"), "--activation a16"),
         (("--to", "bitnet", "--format", "packed"), "--format packed"),
+        (("--from", "gguf"), "is a directory; a .gguf file is expected"),
     ],
 )
 def test_options_that_do_not_fit(

@@ -154,3 +154,12 @@ def test_online_scales_are_those_of_loading(tmp_path: Path) -> None:
         codes, scale = quantize_absmean(tensors[f"{name}.weight"])
         expected = codes * scale.bfloat16().float()
         assert torch.equal(read_weight(result, name, codes.shape[1]), expected), name
+
+
+@pytest.mark.parametrize("activation", ["a16", "int8"])
+def test_what_it_runs_with_stays(activation: str, tmp_path: Path) -> None:
+    settings = bitnet("bitlinear", activation=activation)
+    source = write_model(tmp_path / "source", packed_model()[0], quantization=settings)
+    assert convert(source, tmp_path / "result") == 0
+    found = read_config(tmp_path / "result")["quantization_config"]
+    assert found["activation"] == activation

@@ -157,6 +157,12 @@ def test_settings(tokenizer: Path, tmp_path: Path) -> None:
         assert found[key] == config[key], key
 
 
+def inspect(path: Path) -> int:
+    from vllm.ternary.cli import main
+
+    return main(["inspect", str(path)])
+
+
 BAD: dict[str, tuple[dict[str, Any], str]] = {
     "another type": (
         {"kinds": {"model.layers.1.mlp.up_proj.weight": "Q8_0"}},
@@ -191,6 +197,10 @@ def test_refused(
     assert convert(source, tmp_path / "result", "--tokenizer", tokenizer) == 1
     assert message in capsys.readouterr().err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model.gguf", "tokenizer"]
+    # What is not converted is not called convertible.
+    assert inspect(source) == 1
+    said = capsys.readouterr().out
+    assert message in said and "makes a model directory of it" not in said
 
 
 def test_an_architecture_whose_activation_function_is_not_said(
@@ -281,14 +291,12 @@ def test_without_a_tokenizer(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 
 
 def test_inspect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from vllm.ternary.cli import main
-
     tensors, config = make_model("llama", 0)
     source = write_gguf(tmp_path / "model.gguf", tensors, config)
-    assert main(["inspect", str(source)]) == 1
+    assert inspect(source) == 1
     lines = capsys.readouterr().out.splitlines()
-    assert "format:           GGUF: 2 F16, 5 F32, 14 TQ2_0" in lines
-    assert "bits per weight:  2.062" in lines
+    assert "format:            GGUF: 2 F16, 5 F32, 14 TQ2_0" in lines
+    assert "bits per weight:   2.062" in lines
 
 
 def test_the_directory_of_the_original_is_a_tokenizer(tmp_path: Path) -> None:

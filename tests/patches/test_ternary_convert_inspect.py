@@ -83,6 +83,14 @@ def test_bitnet_convention(linear_class: str, does: str, inspect: Any, tmp_path:
     assert found["activation"] == "int8"
 
 
+@pytest.mark.parametrize("settings", [{"activation": "a16"}, {"rms_norm_eps": None}])
+def test_bitnet_settings(settings: dict[str, Any], inspect: Any, tmp_path: Path) -> None:
+    quantization = {"quant_method": "bitnet"} | settings
+    code, found = inspect(write_model(tmp_path / "m", bitnet(), quantization=quantization))
+    assert code == 0
+    assert found["activation"] == settings.get("activation", "int8")
+
+
 def test_bitnet_online(inspect: Any, tmp_path: Path) -> None:
     quantization = {
         "quant_method": "bitnet",
@@ -161,9 +169,16 @@ def experts(tensors: Tensors) -> Tensors:
         ),
         ({}, experts, "vLLM serves no experts of the bitnet method"),
         ({"modules_to_not_convert": []}, None, "lm_head.weight is BF16"),
+        ({"use_rms_norm": "false"}, None, "use_rms_norm 'false'; true or false is expected"),
+        ({"rms_norm_eps": "1e-6"}, None, "rms_norm_eps '1e-6'; a number from 0 to 1 is expected"),
+        ({"rms_norm_eps": 5}, None, "rms_norm_eps 5; a number from 0 to 1 is expected"),
+        ({"activation": "w8"}, None, "activation is 'w8'; 'a16' or 'int8' is expected"),
     ],
-    ids=["a word for a list", "missing norms", "experts", "lm_head"],
-)
+    ids=[
+        "a word for a list", "missing norms", "experts", "lm_head", "a word for a truth",
+        "a word for a number", "a large eps", "unknown activation",
+    ],
+)  # fmt: skip
 def test_what_the_bitnet_method_refuses(
     settings: dict[str, Any], change: Any, message: str, inspect: Any, tmp_path: Path
 ) -> None:
@@ -220,5 +235,5 @@ def test_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     assert main(["inspect", str(tmp_path / "result")]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert "served:           yes" in lines
+    assert "served as ternary: yes" in lines
     assert any(line.startswith("format:") and line.endswith("ternary, packed") for line in lines)

@@ -16,6 +16,7 @@ from ternary_directories import (
     generator,
     one_thread,
     projections,
+    random_codes,
     read_config,
     read_tensors,
     ternary_values,
@@ -88,6 +89,29 @@ def quantized_activations(path: Path, tensors: Tensors) -> torch.Tensor:
     with torch.no_grad():
         out: torch.Tensor = model(tokens).logits
     return out
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_a_scale_of_zero(bias: bool, tmp_path: Path) -> None:
+    """Outputs are the bias alone, although biases ask for scales that divide."""
+    name = "model.layers.0.self_attn.q_proj"
+    codes = {part: random_codes(*size) for part, size in projections().items()}
+    tensors = model(bias)
+    for part in codes:
+        tensors[f"{part}.weight"] = codes[part]
+        tensors[f"{part}.weight_scale"] = torch.full((1,), 0.0 if part == name else 0.1)
+    config = CONFIG | {"attention_bias": bias, "dtype": "float32"}
+    quantization = {"quant_method": "ternary", "group_size": 0}
+    source = write_model(tmp_path / "source", tensors, config, quantization)
+    assert convert(source, tmp_path / "result", "--to", "bitnet") == 0
+    for part in codes:
+        scale = 0.0 if part == name else 0.1
+        tensors[f"{part}.weight"] = codes[part] * scale
+        del tensors[f"{part}.weight_scale"]
+    dense = write_model(tmp_path / "dense", tensors, config)
+
+    out = logits(tmp_path / "result")
+    torch.testing.assert_close(out, quantized_activations(dense, tensors), rtol=0, atol=0.02)
 
 
 def test_there_and_back(tmp_path: Path) -> None:
