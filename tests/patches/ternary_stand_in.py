@@ -27,8 +27,8 @@ def kernel_pack(codes: torch.Tensor) -> torch.Tensor:
     rows, columns = codes.shape
     tiles, units = -(-rows // 16), -(-columns // 128)
     word, bit = code_positions(rows, columns)
-    words = torch.zeros(tiles * units * 128, dtype=torch.int64)
-    words.index_add_(0, word.flatten(), ((codes.long() & 3) << bit).flatten())
+    words = torch.full((tiles * units * 128,), 0xAAAAAAAA)  # weights 0
+    words.index_add_(0, word.flatten(), (codes.long() << bit).flatten())
     words = torch.where(words >= 2**31, words - 2**32, words)
     return words.to(torch.int32).view(tiles, units * 128)
 
@@ -36,8 +36,7 @@ def kernel_pack(codes: torch.Tensor) -> torch.Tensor:
 def kernel_unpack(packed: torch.Tensor, rows: int, columns: int) -> torch.Tensor:
     """The int8 [rows, columns] that `kernel_pack` was given."""
     word, bit = code_positions(rows, columns)
-    code = packed.flatten().long()[word] >> bit & 3
-    return torch.where(code == 3, -1, code).to(torch.int8)
+    return ((packed.flatten().long()[word] >> bit & 3) - 2).to(torch.int8)
 
 
 def kernel_gemm(

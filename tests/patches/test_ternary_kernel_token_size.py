@@ -16,7 +16,7 @@ def test_powers_of_two_pass(m: int, group_size: int) -> None:
     product.scale.copy_(product.scale.bfloat16() * 64)
     plain = product.run()
     # Each token has a size of its own.
-    size = torch.exp2(torch.linspace(-90, 90, m, device="cuda").round())[:, None]
+    size = torch.exp2(torch.linspace(-40, 50, m, device="cuda").round())[:, None]
     product.x.copy_((product.x.float() * size).bfloat16())
     assert torch.equal(product.run().float(), plain.float() * size)
 
