@@ -216,13 +216,13 @@ def main(argv: Sequence[str]) -> int:
         return 1
     from kernel_series import Absent, compile_humming
 
-    tb_s, tflop_s = measure_floors()
-    print(f"{torch.cuda.get_device_name()}: reads {tb_s:.2f} TB/s, bf16 {tflop_s:.0f} TFLOP/s")
     begin = time.monotonic()
     builds = compile_humming(args.series, args.shapes, args.m)
     if builds:
         seconds = time.monotonic() - begin
         print(f"Humming: {builds} kernels compiled in {seconds:.0f} s", flush=True)
+    tb_s, tflop_s = measure_floors()
+    print(f"{torch.cuda.get_device_name()}: reads {tb_s:.2f} TB/s, bf16 {tflop_s:.0f} TFLOP/s")
     rows: list[Row] = []
     # All shapes of one series after the other: a budget then ends with the last series missing.
     for series in args.series:

@@ -64,9 +64,7 @@ def test_same_bits(monkeypatch: pytest.MonkeyPatch, n: int, group_size: int, tok
 
 def test_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     layer = Layer(monkeypatch)
-    compiled = torch.compile(
-        lambda x: layer.kernel.apply_weights(layer.layer, x), fullgraph=True
-    )
+    compiled = torch.compile(lambda x: layer.kernel.apply_weights(layer.layer, x), fullgraph=True)
     for tokens in (16, 80):
         x = activations(tokens)
         torch._dynamo.mark_dynamic(x, 0)  # the number of tokens alone, as in vLLM

@@ -18,9 +18,14 @@ def tokens_of(dtype: torch.dtype, largest: list[float]) -> torch.Tensor:
     values = torch.cat([mantissas * 2.0**-e for e in range(BINADES)])
     values[1::2] *= -1
     top = torch.tensor(largest, dtype=torch.float64)[:, None]
-    return torch.where(values.abs() <= top, values, 0).index_put(
-        (torch.arange(len(largest)), torch.zeros(len(largest), dtype=torch.long)), top[:, 0]
-    ).to(dtype).cuda()
+    return (
+        torch.where(values.abs() <= top, values, 0)
+        .index_put(
+            (torch.arange(len(largest)), torch.zeros(len(largest), dtype=torch.long)), top[:, 0]
+        )
+        .to(dtype)
+        .cuda()
+    )
 
 
 @pytest.mark.parametrize(
