@@ -96,7 +96,9 @@ def by_transformers(model: Path, pieces: list[list[int]], dtype: str) -> float:
     return total
 
 
-def by_vllm(model: Path, pieces: list[list[int]], dtype: str, memory: float) -> float:
+def by_vllm(
+    model: Path, pieces: list[list[int]], dtype: str, memory: float, tensor_parallel: int
+) -> float:
     """Sum of the negative log-likelihoods, on what the installed vLLM runs on."""
     from vllm import LLM, SamplingParams, TokensPrompt
 
@@ -110,6 +112,7 @@ def by_vllm(model: Path, pieces: list[list[int]], dtype: str, memory: float) -> 
         enforce_eager=True,
         enable_prefix_caching=False,
         gpu_memory_utilization=memory,
+        tensor_parallel_size=tensor_parallel,
     )
     prompts = [TokensPrompt(prompt_token_ids=piece) for piece in pieces]
     params = SamplingParams(max_tokens=1, temperature=0, prompt_logprobs=0)
@@ -137,6 +140,9 @@ def main() -> None:
     parser.add_argument(
         "--memory", type=float, default=0.3, help="vLLM's share of the machine's memory"
     )
+    parser.add_argument(
+        "--tensor-parallel", type=int, default=1, help="GPUs that vLLM divides it over"
+    )
     args = parser.parse_args()
     if args.length < 2:
         parser.error("--length is at least 2: a piece's first token is not scored")
@@ -152,7 +158,9 @@ def main() -> None:
     for engine in args.engine:
         begin = time.monotonic()
         if engine == "vllm":
-            nats = by_vllm(args.model, pieces, args.dtype, args.memory) / scored
+            nats = (
+                by_vllm(args.model, pieces, args.dtype, args.memory, args.tensor_parallel) / scored
+            )
         else:
             nats = by_transformers(args.model, pieces, args.dtype) / scored
         result = {
