@@ -186,6 +186,29 @@ def quantization_in_a_list(path: Path) -> None:
     write_model(path, bitnet(path), CONFIG | {"quantization_config": []})
 
 
+def packed_for_mlx(path: Path) -> None:
+    settings = {"bits": 2, "group_size": 128}
+    write_model(path, dense(), CONFIG | {"quantization": settings}, quantization=settings)
+
+
+def a_part_of_a_fused_layer(path: Path) -> None:
+    skipped = {"modules_to_not_convert": ["model.layers.0.self_attn.q_proj"]}
+    tensors = packed(path)
+    for name in list(tensors):
+        if "layers.0.self_attn.q_proj" in name:
+            del tensors[name]
+    tensors["model.layers.0.self_attn.q_proj.weight"] = torch.ones(64, 64)
+    write_model(path, tensors, quantization=PACKED | skipped)
+
+
+def a_part_of_a_fused_layer_in_planes(path: Path) -> None:
+    skipped = {"modules_to_not_convert": ["lm_head", "model.layers.0.self_attn.q_proj"]}
+    tensors = bitnet(path)
+    tensors["model.layers.0.self_attn.q_proj.weight"] = torch.ones(64, 64)
+    del tensors["model.layers.0.self_attn.q_proj.weight_scale"]
+    write_model(path, tensors, quantization=BITNET | skipped)
+
+
 def no_config(path: Path) -> None:
     write_model(path, dense())
     (path / "config.json").unlink()
@@ -229,6 +252,12 @@ def nothing(path: Path) -> None:
         (missing_shard, "model-00002-of-00003.safetensors, which is missing"),
         (hadamard, "transform.hadamard_block_size asks for a Hadamard transform"),
         (other_method, "quantized with 'gptq'"),
+        (packed_for_mlx, "is packed for MLX"),
+        (a_part_of_a_fused_layer, "layers.0.self_attn.k_proj is ternary, but runs as one layer"),
+        (
+            a_part_of_a_fused_layer_in_planes,
+            "layers.0.self_attn.k_proj is ternary, but runs as one layer",
+        ),
         (quantization_in_a_word, "quantization_config is not an object"),
         (quantization_in_a_list, "quantization_config is not an object"),
         (no_config, "is not a model: it has no config.json"),

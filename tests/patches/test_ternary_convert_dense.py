@@ -114,3 +114,27 @@ def test_experts_and_their_router(tmp_path: Path) -> None:
         size = float(dequantize(torch.ones(1, 64), result[f"{name}.weight_scale"][:1]).max())
         assert size > 0
         assert result[f"{name}.weight_packed"].shape == (32, 16)
+
+
+def experts() -> dict[str, torch.Tensor]:
+    return {
+        f"model.layers.1.mlp.experts.{expert}.{part}_proj.weight": torch.randn(64, 64).bfloat16()
+        for expert in range(2)
+        for part in ("gate", "up", "down")
+    }
+
+
+def test_kept_experts_are_named_together(tmp_path: Path) -> None:
+    source = write_model(tmp_path / "source", dense() | experts())
+    assert convert(source, tmp_path / "result", "--keep", "experts") == 0
+    config = read_config(tmp_path / "result")["quantization_config"]
+    assert config["modules_to_not_convert"] == ["model.layers.1.mlp.experts"]
+
+
+@pytest.mark.parametrize("kept", ["experts.1", "experts.0.down_proj"])
+def test_a_part_of_the_experts_cannot_be_kept(
+    kept: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = write_model(tmp_path / "source", dense() | experts())
+    assert convert(source, tmp_path / "result", "--keep", kept) == 1
+    assert "run as one layer with others that are kept" in capsys.readouterr().err

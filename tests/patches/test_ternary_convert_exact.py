@@ -173,3 +173,57 @@ def test_fused_layers_stay_whole(tmp_path: Path) -> None:
     assert sorted(config["modules_to_not_convert"]) == sorted(left)
     assert "model.layers.0.self_attn.q_proj.weight_packed" in result
     assert "model.layers.1.self_attn.o_proj.weight_packed" in result
+
+
+@pytest.mark.parametrize(
+    ("dense", "left"),
+    [
+        ("in_proj_z", ("in_proj_qkv", "in_proj_z")),
+        ("in_proj_a", ("in_proj_b", "in_proj_a")),
+    ],
+)
+def test_fused_layers_of_linear_attention_stay_whole(
+    dense: str, left: tuple[str, ...], tmp_path: Path
+) -> None:
+    tensors = ternary_values(0)
+    prefix = "model.layers.1.linear_attn"
+    for name in ("in_proj_qkv", "in_proj_z", "in_proj_b", "in_proj_a"):
+        tensors[f"{prefix}.{name}.weight"] = random_codes(32, 64).bfloat16()
+    tensors[f"{prefix}.{dense}.weight"] = torch.randn(32, 64, generator=generator()).bfloat16()
+    source = write_model(tmp_path / "source", tensors)
+    assert convert(source, tmp_path / "result") == 0
+
+    config = read_config(tmp_path / "result")["quantization_config"]
+    assert sorted(config["modules_to_not_convert"]) == sorted(f"{prefix}.{name}" for name in left)
+
+
+def test_experts_of_a_layer_stay_whole(tmp_path: Path) -> None:
+    tensors = ternary_values(0)
+    for layer in range(2):
+        for expert in range(2):
+            name = f"model.layers.{layer}.mlp.experts.{expert}.down_proj.weight"
+            tensors[name] = random_codes(64, 32).bfloat16()
+    tensors[name] = torch.randn(64, 32, generator=generator()).bfloat16()
+    source = write_model(tmp_path / "source", tensors)
+    assert convert(source, tmp_path / "result") == 0
+
+    result = read_tensors(tmp_path / "result")
+    for expert in range(2):
+        assert f"model.layers.0.mlp.experts.{expert}.down_proj.weight_packed" in result
+        name = f"model.layers.1.mlp.experts.{expert}.down_proj.weight"
+        assert torch.equal(result[name], tensors[name])
+    # vLLM asks for all experts of a layer at once.
+    config = read_config(tmp_path / "result")["quantization_config"]
+    assert config["modules_to_not_convert"] == ["model.layers.1.mlp.experts"]
+
+
+def test_experts_in_one_tensor_are_named(tmp_path: Path) -> None:
+    tensors = ternary_values(0)
+    name = "model.layers.1.mlp.experts.gate_up_proj"
+    tensors[name] = torch.randn(2, 64, 64, generator=generator()).bfloat16()
+    source = write_model(tmp_path / "source", tensors)
+    assert convert(source, tmp_path / "result") == 0
+
+    assert torch.equal(read_tensors(tmp_path / "result")[name], tensors[name])
+    config = read_config(tmp_path / "result")["quantization_config"]
+    assert config["modules_to_not_convert"] == ["model.layers.1.mlp.experts"]

@@ -28,6 +28,8 @@ from ternary_directories import (
 )
 from transformers.integrations.bitnet import pack_weights
 
+UP_PROJ = "model.layers.1.mlp.up_proj"
+
 
 @pytest.fixture
 def inspect(capsys: pytest.CaptureFixture[str]) -> Any:
@@ -220,6 +222,40 @@ def test_what_the_ternary_method_refuses(
     code, found = inspect(write_model(tmp_path / "m", tensors, quantization=quantization))
     assert code == 1
     assert message in found["reasons"][0]
+
+
+@pytest.mark.parametrize("method", ["bitnet", "ternary"])
+def test_a_fused_layer_that_is_ternary_in_part(method: str, inspect: Any, tmp_path: Path) -> None:
+    tensors = bitnet()
+    quantization: dict[str, Any] = {"quant_method": method}
+    if method == "ternary":
+        tensors = floats()
+        for name, size in projections().items():
+            tensors[f"{name}.weight_packed"] = pack(random_codes(*size))
+        quantization["format"] = "packed"
+    for tensor in ("weight", "weight_packed", "weight_scale"):
+        tensors.pop(f"{UP_PROJ}.{tensor}", None)
+    tensors[f"{UP_PROJ}.weight"] = torch.ones(projections()[UP_PROJ]).bfloat16()
+    quantization["modules_to_not_convert"] = ["lm_head", UP_PROJ]
+    code, found = inspect(write_model(tmp_path / "m", tensors, quantization=quantization))
+    assert code == 1
+    assert "layers.1.mlp.gate_proj is ternary, but runs as one layer" in found["reasons"][0]
+
+
+def test_experts_are_skipped_by_their_common_name(inspect: Any, tmp_path: Path) -> None:
+    name = "model.layers.1.mlp.experts"
+    tensors = floats()
+    for other, size in projections().items():
+        tensors[f"{other}.weight_packed"] = pack(random_codes(*size))
+    tensors[f"{name}.0.up_proj.weight"] = torch.ones(64, 64).bfloat16()
+    found = {}
+    for skipped in (name, f"{name}.0.up_proj"):
+        quantization = {
+            "quant_method": "ternary", "format": "packed", "modules_to_not_convert": [skipped],
+        }  # fmt: skip
+        path = write_model(tmp_path / skipped, tensors, quantization=quantization)
+        found[skipped], _ = inspect(path)
+    assert found == {name: 0, f"{name}.0.up_proj": 1}
 
 
 def test_not_a_model(inspect: Any, tmp_path: Path) -> None:
