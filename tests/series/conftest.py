@@ -31,9 +31,9 @@ def link_or_copy(source: str, target: str) -> None:
         shutil.copy2(source, target)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def package_without(
-    series: tree.AppliedSeries, tryout_python: Path, tmp_path: Path
+    series: tree.AppliedSeries, tryout_python: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[str], Path]:
     """A folder for PYTHONPATH with the try-out's vllm as it is when one patch is left out.
 
@@ -41,19 +41,20 @@ def package_without(
     """
 
     def make(topic: str) -> Path:
+        folder = tmp_path_factory.mktemp(topic)
         git = Git(HERE.tree)
         patches = read_all(HERE.patches)
         rest = leave_out(patches, [topic], commits.load(git, series.base, patches))
         head = commits.build(git, series.base, rest.kept)[-1].commit
         installed = next(tryout_python.parent.parent.glob("lib/python3*/site-packages/vllm"))
-        shutil.copytree(installed, tmp_path / "vllm", copy_function=link_or_copy)
+        shutil.copytree(installed, folder / "vllm", copy_function=link_or_copy)
         for change in tree.changed_files(series.head, head):
             if not change.path.startswith("vllm/"):
                 continue
-            target = tmp_path / change.path
+            target = folder / change.path
             target.unlink(missing_ok=True)
             if change.status != "D":
                 target.write_bytes(tree.read_blob(head, change.path))
-        return tmp_path
+        return folder
 
     return make
