@@ -8,21 +8,30 @@ adapter:
 
     python lora_models.py CHECKPOINT ADAPTER DTYPE
 
-It prints a line of JSON: for each of the two, the tokens that follow and the log-probabilities of
+It prints a line of JSON for each of the two: the tokens that follow and the log-probabilities of
 the whole vocabulary behind each.
 """
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import engine_process
 import torch
 from safetensors.torch import save_file
 from ternary_directories import CONFIG as SMALL
-from ternary_directories import EMBEDDING, LM_HEAD, Tensors, generator, one_thread
+from ternary_directories import (
+    EMBEDDING,
+    LM_HEAD,
+    Tensors,
+    generator,
+    one_thread,
+    projections,
+    random_codes,
+)
+from ternary_models import GPU_MEMORY
+from transformers.integrations.bitnet import pack_weights
 
 # With heads that attention on a CPU takes.
 CONFIG = SMALL | {
@@ -37,6 +46,20 @@ TOKENS = 8
 RANK, ALPHA = 4, 8
 # By module, the matrices A [RANK, K] and B [N, RANK].
 Adapter = dict[str, tuple[torch.Tensor, torch.Tensor]]
+
+
+def add_bitnet(config: dict[str, Any], packed: Tensors, divides: bool) -> Tensors:
+    """Puts random projections, packed as bitnet's linear classes have them, beside the other
+    tensors of a checkpoint. Returns those of the dense model."""
+    merged = dict(packed)
+    for seed, (name, size) in enumerate(projections(config).items()):
+        codes = random_codes(*size, seed)
+        scale = torch.tensor([8.0 + seed % 3])
+        # The packer changes what it is given.
+        packed[f"{name}.weight"] = pack_weights(codes.clone())
+        packed[f"{name}.weight_scale"] = scale if divides else 1 / scale
+        merged[f"{name}.weight"] = codes / scale if divides else codes * (1 / scale)
+    return merged
 
 
 def make_adapter(sizes: dict[str, tuple[int, int]]) -> Adapter:
@@ -93,20 +116,6 @@ def logprobs(config: dict[str, Any], tensors: Tensors, tokens: list[int]) -> tor
     return logits[len(PROMPT) - 1 : -1].log_softmax(-1)
 
 
-def generate(checkpoint: Path, adapter: Path, dtype: str) -> list[dict[str, Any]]:
-    """What vLLM prints, in a process of its own."""
-    process = subprocess.run(
-        [sys.executable, __file__, str(checkpoint), str(adapter), dtype],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "VLLM_CPU_KVCACHE_SPACE": "1"},
-    )
-    assert process.returncode == 0, process.stderr
-    (line,) = [one for one in process.stdout.splitlines() if one.startswith("RESULT ")]
-    results: list[dict[str, Any]] = json.loads(line.removeprefix("RESULT "))
-    return results
-
-
 def assert_served(
     folder: Path,
     checkpoint: Path,
@@ -117,7 +126,10 @@ def assert_served(
     tolerance: float,
 ) -> None:
     """vLLM's log-probabilities are those of the dense model, without and with the adapter."""
-    results = generate(checkpoint, write_adapter(folder / "adapter", adapter), dtype)
+    # In a process of its own.
+    results = engine_process.run(
+        __file__, checkpoint, write_adapter(folder / "adapter", adapter), dtype
+    )
     for result, applied in zip(results, ({}, adapter), strict=True):
         found = torch.tensor(result["logprobs"])
         expected = logprobs(config, merge(tensors, applied), result["tokens"])
@@ -145,7 +157,7 @@ def main() -> None:
         max_lora_rank=8,
         # On a GPU as users serve it: compiled, and in CUDA graphs.
         enforce_eager=not torch.cuda.is_available(),
-        gpu_memory_utilization=0.2,
+        **GPU_MEMORY,
     )
     greedy = SamplingParams(
         temperature=0, max_tokens=TOKENS, logprobs=-1, detokenize=False, ignore_eos=True
@@ -160,16 +172,13 @@ def main() -> None:
             [{"prompt_token_ids": PROMPT}] * len(batch), greedy, lora_request=batch, use_tqdm=False
         )
     ]
-    results = [
-        {
-            "tokens": list(answer.outputs[0].token_ids),
-            "logprobs": [
-                [step[i].logprob for i in range(len(step))] for step in answer.outputs[0].logprobs
-            ],
+    for answer in answers:
+        output = answer.outputs[0]
+        result = {
+            "tokens": list(output.token_ids),
+            "logprobs": [[step[i].logprob for i in range(len(step))] for step in output.logprobs],
         }
-        for answer in answers
-    ]
-    print("RESULT " + json.dumps(results), flush=True)
+        print("RESULT " + json.dumps(result), flush=True)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
 """Quantization schemes as a model makes them for a layer, with Marlin chosen."""
 
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -10,6 +11,21 @@ from vllm.model_executor.kernels.linear import MarlinLinearKernel
 from vllm.model_executor.layers.quantization.compressed_tensors.schemes import (
     compressed_tensors_wNa16,
 )
+
+
+def act_type_of(scheme: Any) -> torch.dtype:
+    """The activation type of the kernel that a scheme of compressed-tensors makes for a layer."""
+    scheme.create_weights(
+        torch.nn.Module(),
+        output_size=256,
+        input_size=256,
+        output_partition_sizes=[256],
+        input_size_per_partition=256,
+        params_dtype=torch.bfloat16,
+        weight_loader=lambda *args: None,
+    )
+    act_type: torch.dtype = scheme.kernel.config.act_type
+    return act_type
 
 
 def compressed_tensors_act_type(
@@ -26,13 +42,4 @@ def compressed_tensors_act_type(
     scheme = compressed_tensors_wNa16.CompressedTensorsWNA16(
         strategy="group", num_bits=num_bits, group_size=128, layer_name=name
     )
-    scheme.create_weights(
-        torch.nn.Module(),
-        output_size=256,
-        input_size=256,
-        output_partition_sizes=[256],
-        input_size_per_partition=256,
-        params_dtype=torch.bfloat16,
-        weight_loader=lambda *args: None,
-    )
-    return scheme.kernel.config.act_type
+    return act_type_of(scheme)

@@ -12,13 +12,12 @@ each prompt, and the log-probabilities of the whole vocabulary behind each, or t
 """
 
 import json
-import os
-import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import engine_process
 import pytest
 import torch
 from safetensors.torch import save_file
@@ -184,15 +183,7 @@ def assert_same(
 
 def generate(*paths: Path) -> dict[str, dict[str, Any]]:
     """By the name of the checkpoint, what vLLM prints for PROMPTS, in a process of its own."""
-    process = subprocess.run(
-        [sys.executable, __file__, json.dumps(PROMPTS), *map(str, paths)],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "VLLM_CPU_KVCACHE_SPACE": "1"},
-    )
-    assert process.returncode == 0, process.stderr
-    lines = [line for line in process.stdout.splitlines() if line.startswith("RESULT ")]
-    results = [json.loads(line.removeprefix("RESULT ")) for line in lines]
+    results = engine_process.run(__file__, json.dumps(PROMPTS), *paths)
     return {result["name"]: result for result in results}
 
 

@@ -3,12 +3,10 @@
 """The engine on a GPU continues prompts as Transformers does, as far as bfloat16 lets it."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
+import engine_process
 import pytest
 import torch
 
@@ -26,15 +24,7 @@ NAMES = ["bitnet-0", "bitnet-1", "bitnet-2"]
 
 def continue_tokens(folder: Path, **options: Any) -> list[dict[str, Any]]:
     arguments = json.dumps({"dtype": "bfloat16", "gpu_memory_utilization": 0.2} | options)
-    output = subprocess.run(
-        [sys.executable, SCRIPT, arguments, *(folder / name for name in NAMES)],
-        check=True,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "HF_HUB_OFFLINE": "1"},
-    ).stdout
-    lines = [line for line in output.splitlines() if line.startswith("RESULT ")]
-    return [json.loads(line.removeprefix("RESULT ")) for line in lines]
+    return engine_process.run(SCRIPT, arguments, *(folder / name for name in NAMES))
 
 
 @pytest.mark.parametrize("enforce_eager", [True, False], ids=["eager", "compiled"])

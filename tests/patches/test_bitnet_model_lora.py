@@ -9,10 +9,9 @@ import pytest
 pytest.importorskip("vllm")
 
 import torch
-from lora_models import CONFIG, assert_served, make_adapter
-from ternary_directories import floats, generator, projections, random_codes, write_model
+from lora_models import CONFIG, add_bitnet, assert_served, make_adapter
+from ternary_directories import floats, generator, projections, write_model
 from ternary_models import GPU_MARK
-from transformers.integrations.bitnet import pack_weights
 
 pytestmark = [pytest.mark.slow, *GPU_MARK]
 
@@ -30,13 +29,7 @@ def test_served_as_the_merged_model(tmp_path: Path) -> None:
             size = config["hidden_size"] if "attn" in name else config["intermediate_size"]
             norm = torch.rand(size, generator=generator(seed)) + 0.5
             packed[f"model.layers.{layer}.{name}.weight"] = norm.bfloat16()
-    merged = dict(packed)
-    for seed, (name, size) in enumerate(projections(config).items()):
-        codes = random_codes(*size, seed)
-        # The packer changes what it is given.
-        packed[f"{name}.weight"] = pack_weights(codes.clone())
-        packed[f"{name}.weight_scale"] = torch.tensor([(8.0 + seed % 3) ** -1])
-        merged[f"{name}.weight"] = codes * packed[f"{name}.weight_scale"]
+    merged = add_bitnet(config, packed, divides=False)
     quantization = {"quant_method": "bitnet", "linear_class": "autobitlinear", "activation": "a16"}
     checkpoint = write_model(tmp_path / "model", packed, config, quantization)
 

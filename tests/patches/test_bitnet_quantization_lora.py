@@ -12,23 +12,16 @@ import pytest
 pytest.importorskip("vllm")
 
 import torch
-from lora_models import CONFIG, assert_served, make_adapter
-from ternary_directories import floats, projections, random_codes, write_model
+from lora_models import CONFIG, add_bitnet, assert_served, make_adapter
+from ternary_directories import floats, projections, write_model
 from ternary_models import GPU_MARK
-from transformers.integrations.bitnet import pack_weights
 
 pytestmark = [pytest.mark.slow, *GPU_MARK]
 
 
 def test_served_as_the_merged_model(tmp_path: Path) -> None:
     packed = floats(CONFIG)
-    merged = dict(packed)
-    for seed, (name, size) in enumerate(projections(CONFIG).items()):
-        codes = random_codes(*size, seed)
-        # The packer changes what it is given.
-        packed[f"{name}.weight"] = pack_weights(codes.clone())
-        packed[f"{name}.weight_scale"] = torch.tensor([8.0 + seed % 3])
-        merged[f"{name}.weight"] = codes / packed[f"{name}.weight_scale"]
+    merged = add_bitnet(CONFIG, packed, divides=True)
     quantization = {"quant_method": "bitnet", "linear_class": "bitlinear", "activation": "a16"}
     checkpoint = write_model(tmp_path / "model", packed, CONFIG, quantization)
 

@@ -11,6 +11,7 @@ pytest.importorskip("vllm")
 import torch
 from compressed_tensors.quantization import QuantizationArgs
 from marlin_emulation import INT8_LIMIT, checkpoint, emulate
+from marlin_schemes import act_type_of
 from vllm.model_executor.kernels.linear import MarlinLinearKernel
 from vllm.model_executor.layers.quantization.compressed_tensors.schemes import (
     compressed_tensors_w4a8_int,
@@ -112,16 +113,7 @@ def test_pack_quantized(
             dynamic=True,
         ),
     )
-    scheme.create_weights(
-        torch.nn.Module(),
-        output_size=256,
-        input_size=256,
-        output_partition_sizes=[256],
-        input_size_per_partition=256,
-        params_dtype=torch.bfloat16,
-        weight_loader=lambda *args: None,
-    )
-    assert scheme.kernel.config.act_type == act_type
+    assert act_type_of(scheme) == act_type
 
 
 def test_asymmetric_activations_are_said_to_be_symmetric(monkeypatch: pytest.MonkeyPatch) -> None:
