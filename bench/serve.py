@@ -8,7 +8,9 @@ small-lm is the trained model in bench/models; it comes as it is (bitnet) and wi
 multiplied out (bf16); of the others random checkpoints are written. The servers of the installed
 vLLM, with torch.compile and CUDA graphs, are started together: each gets a key-value cache that is
 just large enough, so that they fit on the GPU side by side. When all are up, one after the other is
-asked over HTTP while the rest are idle. One row a server and number of streams:
+asked over HTTP while the rest are idle; those not up after --start-limit seconds are ended before
+that and left out. One row a server and number of streams, in the file as soon as the server is
+measured, in place of what the file had of the same model and weights:
 
     tok_s       tokens a second of all streams together: the slope between a short and a long
                 answer (32 and 160 tokens), so that prefill and HTTP set-up cancel
@@ -41,13 +43,14 @@ from checkpoints import (
     write_checkpoint,
     write_small_lm,
 )
-from serve_table import SMALL_LM, Row, cache_bytes, parse_models, ratios, table
+from serve_table import SMALL_LM, Row, cache_bytes, keep, parse_models, ratios, table
 
 SHORT, LONG = 32, 160
 PROMPT = 16
 LONG_PROMPT = 2048
 MAX_LENGTH = 4096
 START_LIMIT_S = 300
+STOP_LIMIT_S = 10
 EXTRA_ARGS = {
     # Hopper would choose another kernel for int4; Marlin is what these checkpoints get elsewhere.
     "gptq-int4": ["--linear-backend", "marlin"],
@@ -131,10 +134,10 @@ def start(
     return Server(model, weights, config["vocab_size"], log, url, process, begin)
 
 
-async def wait_ready(server: Server) -> None:
-    """Returns when /health answers; raises when the server ends or takes too long."""
+async def wait_ready(server: Server, limit: float) -> None:
+    """Returns when /health answers; raises when the server ends or takes longer than `limit`."""
     async with aiohttp.ClientSession() as session:
-        while time.monotonic() < server.begin + START_LIMIT_S:
+        while time.monotonic() < server.begin + limit:
             if server.process.poll() is not None:
                 raise RuntimeError(f"the server ended with code {server.process.returncode}")
             try:
@@ -145,18 +148,21 @@ async def wait_ready(server: Server) -> None:
             except aiohttp.ClientError:
                 pass
             await asyncio.sleep(0.25)
-    raise TimeoutError(f"the server was not ready after {START_LIMIT_S} s")
+    raise TimeoutError(f"the server was not ready after {limit:.0f} s")
 
 
-async def wait_all(servers: list[Server]) -> list[Server]:
-    """Those that became ready; of the others the end of the log is printed."""
-    outcomes = await asyncio.gather(*map(wait_ready, servers), return_exceptions=True)
-    ready = []
+async def wait_all(servers: list[Server], limit: float) -> list[Server]:
+    """Those that became ready. The others are ended, so that they disturb nobody, and reported."""
+    waits = (wait_ready(server, limit) for server in servers)
+    outcomes = await asyncio.gather(*waits, return_exceptions=True)
+    ready, late = [], []
     for server, outcome in zip(servers, outcomes, strict=True):
         if outcome is None:
             ready.append(server)
         else:
+            late.append(server)
             report(server, outcome)
+    stop(late)
     return ready
 
 
@@ -172,7 +178,7 @@ def stop(servers: list[Server]) -> None:
         for server in servers:
             if server.process.poll() is None:
                 os.killpg(server.process.pid, number)
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + STOP_LIMIT_S
         for server in servers:
             try:
                 server.process.wait(max(0.0, deadline - time.monotonic()))
@@ -248,6 +254,18 @@ def measure(server: Server, streams: list[int], servers: int) -> list[Row]:
     return rows
 
 
+def measure_all(ready: list[Server], streams: list[int], servers: int, out: Path) -> int:
+    """Measures one after the other, rows into `out` at once; returns how many could be."""
+    measured = 0
+    for server in ready:
+        try:
+            keep(out, measure(server, streams, servers))
+            measured += 1
+        except (RuntimeError, aiohttp.ClientError, TimeoutError) as fault:
+            report(server, fault)
+    return measured
+
+
 def main() -> int:
     """Serves and measures; returns the exit code, 1 if a server could not be measured."""
     parser = argparse.ArgumentParser(
@@ -260,7 +278,10 @@ def main() -> int:
         help=f"of {', '.join((*GEOMETRIES, SMALL_LM))} and {', '.join(QUANTIZATION_CONFIGS)}",
     )
     parser.add_argument("--streams", nargs="+", type=int, default=[1, 8, 64])
-    parser.add_argument("--out", required=True, type=Path, help="JSON file for the rows")
+    parser.add_argument("--out", required=True, type=Path, help="JSON file that gets the rows")
+    parser.add_argument(
+        "--start-limit", type=float, default=START_LIMIT_S, help="seconds to start (%(default)s)"
+    )
     parser.add_argument("--folder", type=Path, help="for the checkpoints, until they are loaded")
     parser.add_argument("--server-args", default="", help="more arguments for each server")
     args = parser.parse_args()
@@ -270,7 +291,6 @@ def main() -> int:
         parser.error(str(fault))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the servers end as well
     streams = sorted(set(args.streams))
-    rows: list[Row] = []
     servers: list[Server] = []
     try:
         with tempfile.TemporaryDirectory(prefix="serve-", dir=args.folder) as name:
@@ -282,18 +302,12 @@ def main() -> int:
             for pair, folder, port in zip(pairs, folders, ports, strict=True):
                 log = args.out.with_suffix(f".{'.'.join(pair)}.log")
                 servers.append(start(pair, folder, streams, extra, log, port))
-            ready = asyncio.run(wait_all(servers))
+            ready = asyncio.run(wait_all(servers, args.start_limit))
             print(f"{len(ready)} servers up after {time.monotonic() - begin:.0f} s", flush=True)
-        measured = 0
-        for server in ready:
-            try:
-                rows += measure(server, streams, len(servers))
-                measured += 1
-            except (RuntimeError, aiohttp.ClientError, TimeoutError) as fault:
-                report(server, fault)
-            args.out.write_text(json.dumps(rows, indent=1) + "\n")
+        measured = measure_all(ready, streams, len(servers), args.out)
     finally:
         stop(servers)
+    rows = keep(args.out, [])
     print(f"{table(rows)}\n\n{ratios(rows)}")
     return 0 if measured == len(pairs) else 1
 

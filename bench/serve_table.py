@@ -2,7 +2,9 @@
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
 """What bench/serve.py serves and how its rows become a table; needs no torch."""
 
+import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 Row = dict[str, Any]
@@ -39,6 +41,18 @@ def cache_bytes(config: Mapping[str, Any], streams: int, tokens: int, longest: i
     head_dim = config.get("head_dim") or config["hidden_size"] // heads
     token = 2 * config["num_hidden_layers"] * config["num_key_value_heads"] * head_dim * 2
     return int(token * (max(longest, streams * (tokens + BLOCK)) + SPARE_TOKENS))
+
+
+def keep(file: Path, rows: Sequence[Row]) -> list[Row]:
+    """Rows of the file with these in place of those of the same models and weights: it has all or
+    none of the new ones, whenever the program is ended."""
+    replaced = {(row["model"], row["weights"]) for row in rows}
+    there = json.loads(file.read_text()) if file.exists() else []
+    kept = [row for row in there if (row["model"], row["weights"]) not in replaced]
+    whole = file.with_name(file.name + ".new")
+    whole.write_text(json.dumps([*kept, *rows], indent=1) + "\n")
+    whole.replace(file)
+    return [*kept, *rows]
 
 
 def by_server(rows: Sequence[Row]) -> dict[tuple[str, str], dict[int, Row]]:
