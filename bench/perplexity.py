@@ -22,6 +22,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from serve_table import cache_bytes
+
 HELD_OUT = Path(__file__).parent / "models" / "small-lm" / "heldout.txt"
 TOLERANCE = 0.002
 BATCH = 8
@@ -96,22 +98,23 @@ def by_transformers(model: Path, pieces: list[list[int]], dtype: str) -> float:
     return total
 
 
-def by_vllm(
-    model: Path, pieces: list[list[int]], dtype: str, memory: float, tensor_parallel: int
-) -> float:
+def by_vllm(model: Path, pieces: list[list[int]], dtype: str, tensor_parallel: int) -> float:
     """Sum of the negative log-likelihoods, on what the installed vLLM runs on."""
     from vllm import LLM, SamplingParams, TokensPrompt
 
     length = max(map(len, pieces))
+    cache = cache_bytes(json.loads((model / "config.json").read_text()), BATCH, length, length + 1)
     llm = LLM(
         str(model),
         dtype=dtype,
         max_model_len=length + 1,
-        max_num_seqs=8,
+        max_num_seqs=BATCH,
         max_num_batched_tokens=max(2048, length + 1),
         enforce_eager=True,
         enable_prefix_caching=False,
-        gpu_memory_utilization=memory,
+        # Not what vLLM measures to be free, which fails when others give memory back meanwhile.
+        kv_cache_memory_bytes=cache * (2 if dtype == "float32" else 1),
+        gpu_memory_utilization=0.01,
         tensor_parallel_size=tensor_parallel,
     )
     prompts = [TokensPrompt(prompt_token_ids=piece) for piece in pieces]
@@ -138,9 +141,6 @@ def main() -> None:
     parser.add_argument("--expect", type=float, help="what the perplexity has to be")
     parser.add_argument("--dtype", default="float32", choices=["float32", "bfloat16", "float16"])
     parser.add_argument(
-        "--memory", type=float, default=0.3, help="vLLM's share of the machine's memory"
-    )
-    parser.add_argument(
         "--tensor-parallel", type=int, default=1, help="GPUs that vLLM divides it over"
     )
     args = parser.parse_args()
@@ -158,9 +158,7 @@ def main() -> None:
     for engine in args.engine:
         begin = time.monotonic()
         if engine == "vllm":
-            nats = (
-                by_vllm(args.model, pieces, args.dtype, args.memory, args.tensor_parallel) / scored
-            )
+            nats = by_vllm(args.model, pieces, args.dtype, args.tensor_parallel) / scored
         else:
             nats = by_transformers(args.model, pieces, args.dtype) / scored
         result = {
