@@ -134,11 +134,12 @@ def assert_served(
         found = torch.tensor(result["logprobs"])
         expected = logprobs(config, merge(tensors, applied), result["tokens"])
         torch.testing.assert_close(found, expected, rtol=0, atol=tolerance)
+        error = (found - expected).abs().max()
         # Each module matters: without any one of them the numbers are others.
         for name in applied:
             others = {other: pair for other, pair in adapter.items() if other != name}
             without = logprobs(config, merge(tensors, others), result["tokens"])
-            assert (without - expected).abs().max() > 2 * tolerance, name
+            assert (without - found).abs().max() > 2 * error, name
 
 
 def main() -> None:
