@@ -141,11 +141,17 @@ def measure_floors() -> tuple[float, float]:
 
 
 def measure_series(
-    series: Series, shape: Shape, tokens: Sequence[int], earlier: list[Row], deadline: float
+    series: Series,
+    shape: Shape,
+    tokens: Sequence[int],
+    all_tokens: Sequence[int],
+    earlier: list[Row],
+    deadline: float,
 ) -> tuple[list[Row], str | None]:
     """Rows of one series and shape, and why others are missing. Raises Absent.
 
-    `earlier` are its rows of fewer tokens.
+    `all_tokens` are those of the whole run: Humming makes its choices for a shape once. `earlier`
+    are the rows of fewer tokens.
     """
     import torch
     from kernel_series import TOLERANCE, Absent, build, make_problem
@@ -154,7 +160,7 @@ def measure_series(
     rows: list[Row] = []
     m = tokens[0]
     try:
-        problem = make_problem(series, n, k, tokens)
+        problem = make_problem(series, n, k, all_tokens)
         layers = build(problem)
         for m in tokens:
             if time.monotonic() > deadline:
@@ -242,7 +248,7 @@ def main(argv: Sequence[str]) -> int:
         try:
             for shape in args.shapes:
                 earlier = of_series(rows, series, shape)
-                found, missing = measure_series(series, shape, tokens, earlier, deadline)
+                found, missing = measure_series(series, shape, tokens, args.m, earlier, deadline)
                 torch.cuda.empty_cache()
                 rows += found
                 args.out.write_text(json.dumps(rows, indent=1) + "\n")
