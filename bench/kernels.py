@@ -241,7 +241,7 @@ def main(argv: Sequence[str]) -> int:
     absent = set()
     few = [m for m in args.m if m <= COOL_TOKENS]
     many = [m for m in args.m if m > COOL_TOKENS]
-    # All shapes of one series after the other: a budget then ends with the last series missing.
+    # A budget that is too small ends with the larger products of the last series missing.
     for tokens, series in itertools.product(filter(None, (few, many)), args.series):
         if series in absent:
             continue
