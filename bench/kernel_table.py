@@ -24,6 +24,7 @@ SHAPES: tuple[Shape, ...] = (
 TOKENS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 2048, 4096)
 GROUP = 128
 TERNARY_BITS = 2  # of a weight on the floor that every kernel is held against
+COOL_TOKENS = 64  # beyond, the products heat the GPU
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,13 @@ def make_row(series: Series, n: int, k: int, m: int, us: float) -> Row:
 def floor_us(n: int, k: int, m: int, tb_s: float, tflop_s: float) -> float:
     """The least time of the product in microseconds: reading 2-bit weights, or bf16 matrix work."""
     return max(n * k * TERNARY_BITS / 8 / tb_s, 2 * m * n * k / tflop_s) / 1e6
+
+
+def passes(tokens: Sequence[int]) -> list[list[int]]:
+    """The numbers of tokens in the passes over all kernels: few first, while the GPU is cool."""
+    few = [m for m in tokens if m <= COOL_TOKENS]
+    many = [m for m in tokens if m > COOL_TOKENS]
+    return [part for part in (few, many) if part]
 
 
 def too_long(earlier: Iterable[Row], m: int, limit_us: float) -> float | None:

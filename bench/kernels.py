@@ -50,6 +50,7 @@ from kernel_table import (
     make_row,
     of_series,
     parse_shapes,
+    passes,
     select,
     speedups,
     table,
@@ -60,7 +61,6 @@ REPLAYS, SLOW_REPLAYS = 9, 5  # the latter of calls longer than LONG_US
 LONG_US = 1000
 GRAPH_CALLS = 24  # long enough that the launch of a graph does not count
 SLOW_US = 20_000  # a call that takes longer is timed once, and not at more tokens
-COOL_TOKENS = 64  # beyond, the products heat the GPU
 
 
 def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
@@ -239,10 +239,8 @@ def main(argv: Sequence[str]) -> int:
     print(f"{torch.cuda.get_device_name()}: reads {tb_s:.2f} TB/s, bf16 {tflop_s:.0f} TFLOP/s")
     rows: list[Row] = []
     absent = set()
-    few = [m for m in args.m if m <= COOL_TOKENS]
-    many = [m for m in args.m if m > COOL_TOKENS]
     # A budget that is too small ends with the larger products of the last series missing.
-    for tokens, series in itertools.product(filter(None, (few, many)), args.series):
+    for tokens, series in itertools.product(passes(args.m), args.series):
         if series in absent:
             continue
         try:
