@@ -143,25 +143,6 @@ def rewrite(text: str, values: dict[str, str]) -> str:
     return "".join(_comment(line, old, values.get("vllm.version", "")) for line in lines)
 
 
-def remember(text: str, old: Artifact, version: str) -> str:
-    """pin.yaml's text with the version pinned before among `versions`, so that its hash is known.
-
-    Args:
-        old: Its source distribution.
-        version: The version that is pinned now; its place is the old one's, if it has one.
-    """
-    name = old.version if old.version.count(".") > 1 else f'"{old.version}"'
-    entry = f"  {name}:\n    sdist:\n      file: {old.file}\n      sha256: {old.sha256}\n"
-    head = re.search(r"^versions:.*\n", text, re.MULTILINE)
-    if head is None:
-        return f"{text.rstrip()}\n\nversions:\n{entry}"
-    before, rest = text[: head.end()], text[head.end() :]
-    block = re.compile(rf"^  ([\"']?){re.escape(version)}\1:.*\n(?:    .*\n)*", re.MULTILINE)
-    if block.search(rest):
-        return before + block.sub(lambda _: entry, rest, count=1)
-    return before + entry + rest
-
-
 def _comment(line: str, old: str, new: str) -> str:
     """A line whose comment names the old version's wheel."""
     return line.replace(f"{old}+ternary", f"{new}+ternary") if old and new else line

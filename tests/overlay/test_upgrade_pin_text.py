@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
-"""New values go into pin.yaml's text, and the old version; comments, order and quotes stay."""
+"""New values go into pin.yaml's text; comments, order and quotes stay."""
 
 import pytest
 
 from overlay.errors import UsageError
-from overlay.next_pin import remember, rewrite
-from overlay.pin import Artifact
+from overlay.next_pin import rewrite
 
 TEXT = """\
 # The pin, 0.32.0 for now.
@@ -41,27 +40,3 @@ def test_only_the_values() -> None:
 def test_no_such_key() -> None:
     with pytest.raises(UsageError, match=r"vllm\.tag: has no line of its own"):
         rewrite(TEXT, {"vllm.tag": "v1"})
-
-
-OLD = Artifact("vllm", "0.32.0", "vllm-0.32.0.tar.gz", "a" * 64)
-ENTRY = f"  0.32.0:\n    sdist:\n      file: vllm-0.32.0.tar.gz\n      sha256: {OLD.sha256}\n"
-
-
-def test_the_old_version_takes_the_place_of_the_new() -> None:
-    assert remember(TEXT, OLD, "0.33.0") == TEXT.replace(
-        "  0.33.0:\n    sdist:\n      file: vllm-0.33.0.tar.gz\n", ENTRY
-    )
-
-
-def test_a_version_that_was_not_listed() -> None:
-    assert remember(TEXT, OLD, "0.34.0") == TEXT.replace("versions:\n", "versions:\n" + ENTRY)
-
-
-def test_no_versions_yet() -> None:
-    text = TEXT[: TEXT.index("versions:")]
-    assert remember(text, OLD, "0.33.0") == f"{text}\nversions:\n{ENTRY}"
-
-
-def test_a_version_that_yaml_would_take_for_a_number() -> None:
-    old = Artifact("vllm", "1.0", "vllm-1.0.tar.gz", "a" * 64)
-    assert '\n  "1.0":\n' in remember(TEXT, old, "0.33.0")
