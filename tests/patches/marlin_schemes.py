@@ -13,18 +13,23 @@ from vllm.model_executor.layers.quantization.compressed_tensors.schemes import (
 )
 
 
+def kernel_of(scheme: Any, layer: torch.nn.Module, size_k: int) -> Any:
+    """The kernel that a scheme or method makes for a layer of 256 x size_k."""
+    scheme.create_weights(
+        layer,
+        output_size=256,
+        input_size=size_k,
+        output_partition_sizes=[256],
+        input_size_per_partition=size_k,
+        params_dtype=torch.bfloat16,
+        weight_loader=lambda *_: None,
+    )
+    return scheme.kernel
+
+
 def act_type_of(scheme: Any) -> torch.dtype:
     """The activation type of the kernel that a scheme of compressed-tensors makes for a layer."""
-    scheme.create_weights(
-        torch.nn.Module(),
-        output_size=256,
-        input_size=256,
-        output_partition_sizes=[256],
-        input_size_per_partition=256,
-        params_dtype=torch.bfloat16,
-        weight_loader=lambda *args: None,
-    )
-    act_type: torch.dtype = scheme.kernel.config.act_type
+    act_type: torch.dtype = kernel_of(scheme, torch.nn.Module(), 256).config.act_type
     return act_type
 
 

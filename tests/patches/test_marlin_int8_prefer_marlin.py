@@ -13,6 +13,7 @@ pytest.importorskip("vllm")
 
 import torch
 from compressed_tensors.quantization import QuantizationArgs
+from marlin_schemes import kernel_of
 from vllm.model_executor.kernels import linear
 from vllm.model_executor.kernels.linear import (
     HummingLinearKernel,
@@ -62,16 +63,7 @@ def use_backend(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
 
 def weights(layer: torch.nn.Module, method: Any) -> Any:
     """Make the weights of a layer of 256 x 1024. Returns its kernel."""
-    method.create_weights(
-        layer,
-        input_size=1024,
-        output_size=256,
-        output_partition_sizes=[256],
-        input_size_per_partition=1024,
-        params_dtype=torch.bfloat16,
-        weight_loader=lambda *_: None,
-    )
-    return method.kernel
+    return kernel_of(method, layer, 1024)
 
 
 def gptq(name: str) -> Any:
