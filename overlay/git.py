@@ -135,6 +135,29 @@ class Git:
                 position += size + 1
         return result
 
+    def delete(self, *references: str) -> None:
+        """Delete references, those that are not there too.
+
+        Git locks the file of packed references for it, as it does for a person's own commands:
+        a mark beside it says that the lock is ours, should git be killed.
+        """
+        self._deleting.touch()
+        try:
+            for reference in references:
+                self.run("update-ref", "-d", reference)
+        finally:
+            self._deleting.unlink()
+
+    def end_delete(self) -> None:
+        """Take away the lock that a killed `delete` left; the caller holds the workspace's lock."""
+        if self._deleting.exists():
+            (self.dir / "packed-refs.lock").unlink(missing_ok=True)
+            self._deleting.unlink()
+
+    @property
+    def _deleting(self) -> Path:
+        return self.dir / "overlay" / "deleting"
+
     def _command(self) -> list[str]:
         command = ["git", f"--git-dir={self.dir}", f"--work-tree={self.tree}"]
         for key, value in _SETTINGS.items():

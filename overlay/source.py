@@ -106,7 +106,7 @@ def import_sdist(git: Git, path: Path, version: str) -> str:
             raise OverlayError(f"{path}: cannot be unpacked: {fault}: delete it") from fault
         stream.write(b"done\n")
     tree = git.text("rev-parse", "refs/overlay/import^{tree}")
-    git.run("update-ref", "-d", "refs/overlay/import")
+    git.delete("refs/overlay/import")
     return tree
 
 
@@ -199,7 +199,7 @@ def _words(fault: Any, reference: str) -> str:
 
 def _forget_remote(git: Git) -> None:
     """Leave nothing of the fetch but the objects."""
-    git.run("update-ref", "-d", _FETCHED)
+    git.delete(_FETCHED)
     (git.dir / "config").write_text(CONFIG)
     for name in ("shallow", "FETCH_HEAD"):
         (git.dir / name).unlink(missing_ok=True)

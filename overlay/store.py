@@ -101,6 +101,7 @@ def recover(git: Git) -> None:
     # Of a git that was killed; the rest of its locks may be those of a person's own commands.
     for left in [*(git.dir / "refs" / "overlay").rglob("*.lock"), git.dir / "overlay/marks.lock"]:
         left.unlink(missing_ok=True)
+    git.end_delete()
     journal = git.dir / "overlay" / "journal.json"
     if not journal.exists():
         return

@@ -69,8 +69,7 @@ def recover(git: Git, workspace: Workspace) -> None:
 
 def end_upgrade(git: Git) -> None:
     """Forget the upgrade that is under way, if one is."""
-    for name in git.text("for-each-ref", "--format=%(refname)", UPGRADE_REFS).split():
-        git.run("update-ref", "-d", name)
+    git.delete(*git.text("for-each-ref", "--format=%(refname)", UPGRADE_REFS).split())
     (git.dir / "overlay" / UPGRADE).unlink(missing_ok=True)
 
 
