@@ -169,7 +169,8 @@ def _scratch(git: Git, workspace: Workspace) -> Iterator[Path]:
     folder = workspace.work / "bisect" / "vllm"
     _remove(git, folder)
     folder.parent.mkdir(exist_ok=True)
-    git.run("worktree", "add", "--quiet", "--detach", str(folder), "HEAD")
+    # Twice --force: a git that was killed while it added the folder left that name locked.
+    git.run("worktree", "add", "--force", "--force", "--quiet", "--detach", str(folder), "HEAD")
     try:
         yield folder
     finally:
