@@ -196,7 +196,12 @@ def main(argv: Sequence[str]) -> int:
     if len(argv) != 3:
         print("usage: kernel_goals.py ROWS TB_S TFLOP_S", file=sys.stderr)
         return 2
-    print(report(json.loads(Path(argv[0]).read_text()), float(argv[1]), float(argv[2])))
+    try:
+        rows = json.loads(Path(argv[0]).read_text())
+        print(report(rows, float(argv[1]), float(argv[2])))
+    except (OSError, ValueError) as fault:
+        print(f"error: {fault}", file=sys.stderr)
+        return 2
     return 0
 
 

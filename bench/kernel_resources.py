@@ -32,7 +32,8 @@ FLAGS = ["-std=c++20", "-O3", "--expt-relaxed-constexpr", "-Xptxas", "-v", "-cub
 def parse_report(text: str) -> list[dict[str, int]]:
     """Registers, shared, stack and spilled bytes of each kernel in what `ptxas -v` printed.
 
-    A frame and its registers are reported one after the other, for each kernel.
+    A frame and its registers are reported one after the other, for each kernel; of a source
+    that has none, nothing. Raises OverlayError when kernels are named but not understood.
     """
     kernels = []
     frame = r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads"
@@ -47,6 +48,8 @@ def parse_report(text: str) -> list[dict[str, int]]:
                 "spilled": stores + loads,
             }
         )
+    if len(kernels) != text.count("Compiling entry function"):
+        raise OverlayError("ptxas reports its kernels otherwise than this program reads them")
     return kernels
 
 
@@ -111,7 +114,9 @@ def main() -> int:
             number = arch.removesuffix("+PTX").replace(".", "")
             for source in sources:
                 report = compile_report(tools, source, tree / "csrc", number)
-                rows.append(summary(source.name, arch, parse_report(report)))
+                kernels = parse_report(report)
+                if kernels:  # not in a source of plans alone
+                    rows.append(summary(source.name, arch, kernels))
                 args.out.write_text(json.dumps(rows, indent=1) + "\n")
     except OverlayError as fault:
         print(f"error: {fault}", file=sys.stderr)

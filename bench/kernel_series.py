@@ -110,7 +110,7 @@ def cublas(problem: Problem) -> list[Layer]:
 
 
 def marlin(problem: Problem) -> list[Layer]:
-    """vLLM's Marlin: int4 codes, symmetric, group 128, as AWQ and GPTQ checkpoints have them."""
+    """vLLM's Marlin: int4 codes, symmetric, group 128, as in most GPTQ checkpoints."""
     from marlin_layer import MarlinLayer, Weights
     from vllm.v1.worker import workspace
 

@@ -20,7 +20,8 @@ the time to read 2-bit weights at the read bandwidth, and of the matrix work at 
 both measured in the same run. (The int8 rate is twice bf16's, so int8 can pass the floor.)
 
 Humming compiles kernels for each shape; those for the chosen numbers of tokens are compiled at the
-start, on all processors. At the end stands what kernel_goals.py makes of the rows.
+start, on all processors. (It is a requirement of vLLM's; without vLLM: `pip install
+"humming-kernels[cu13]"`.) At the end stands what kernel_goals.py makes of the rows.
 
 Up to 64 tokens come first, for all kernels: after a second of larger products the H200's clock is
 a quarter lower, and ours with one token takes up to 16 % longer.
@@ -82,6 +83,9 @@ def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
         args.series = select(args.kernels) if args.kernels else list(SERIES)
     except ValueError as fault:
         parser.error(str(fault))
+    for path in filter(None, (args.out, args.plot)):
+        if not path.resolve().parent.is_dir():
+            parser.error(f"{path}: there is no such folder")
     if min(args.m) < 1:
         parser.error("--m: at least one token is needed")
     args.m = sorted(set(args.m))
@@ -200,7 +204,8 @@ def plot(rows: list[Row], tb_s: float, tflop_s: float, out: Path) -> bool:
         points = of_series(rows, series, (n, k))
         if points:
             xs, ys = [r["m"] for r in points], [r["tflop_s"] for r in points]
-            roof.plot(xs, ys, "o-", markersize=3, label=series.name)
+            style = "s:" if series.bits == 8 else "o-"  # the stages
+            roof.plot(xs, ys, style, markersize=3, label=series.name)
     roof.set(xscale="log", yscale="log", xlabel="tokens", ylabel="TFLOP/s", title=f"{n}x{k}")
     roof.legend(fontsize=7)
     for activation, style in (("a16", "-"), ("int8", "--")):

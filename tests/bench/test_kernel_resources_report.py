@@ -2,7 +2,14 @@
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
 """What ptxas reports of each kernel becomes a row; a spill shows in it."""
 
+import sys
+from pathlib import Path
+
+import pytest
+
 from bench import kernel_resources
+from overlay.errors import OverlayError
+from overlay.paths import Workspace
 
 REPORT = """\
 ptxas info    : 0 bytes gmem
@@ -39,3 +46,27 @@ def test_a_row_has_the_range_and_the_spills_of_its_kernels() -> None:
     }
     line = kernel_resources.table([row]).splitlines()[-1]
     assert line == "| a.cu | 8.0 | 2 | 32 to 255 | 10368 | 16 | 12 |"
+
+
+def test_a_source_without_kernels_has_no_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = Workspace(tmp_path).tree / kernel_resources.SOURCES
+    folder.mkdir(parents=True)
+    reports = {"a.cu": REPORT, "a_plan.cu": "ptxas info    : 0 bytes gmem\n"}
+    for name in reports:
+        (folder / name).touch()
+    monkeypatch.setattr(kernel_resources, "ROOT", tmp_path)
+    monkeypatch.setattr(kernel_resources.compiler, "prepare", lambda pin: None)
+    monkeypatch.setattr(
+        kernel_resources, "compile_report", lambda tools, source, *rest: reports[source.name]
+    )
+    monkeypatch.setattr(sys, "argv", ["", "--archs", "8.0", "--out", str(tmp_path / "rows.json")])
+    assert kernel_resources.main() == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[1] for line in lines[2:]] == ["a.cu"]
+
+
+def test_another_form_of_report_is_refused() -> None:
+    with pytest.raises(OverlayError, match="ptxas"):
+        kernel_resources.parse_report(REPORT.replace("spill loads", "loads"))

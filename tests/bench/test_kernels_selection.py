@@ -50,6 +50,8 @@ def test_tokens_ascend_without_doubles() -> None:
         (["--shapes", "1000x4096"], "N must be a multiple of 256"),
         (["--shapes", "4096x4000"], "K of 128"),
         (["--m", "0"], "--m: at least one token is needed"),
+        (["--out", "nowhere/x.json"], "nowhere/x.json: there is no such folder"),
+        (["--plot", "nowhere/x.png"], "nowhere/x.png: there is no such folder"),
     ],
 )
 def test_refused(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

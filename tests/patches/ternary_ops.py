@@ -84,7 +84,7 @@ def make_product(
 
 def reference(product: Product) -> tuple[torch.Tensor, torch.Tensor]:
     """The product in float64, and the sums of the absolute terms [M, N]."""
-    n, k = product.codes.shape
+    k = product.codes.shape[1]
     groups = product.scale.shape[0]
     x = product.x.double()
     step = torch.ones(x.shape[0], 1, dtype=torch.float64, device=x.device)
@@ -93,10 +93,14 @@ def reference(product: Product) -> tuple[torch.Tensor, torch.Tensor]:
         top = values.abs().amax(dim=1, keepdim=True).clamp(min=1e-5)
         x = torch.clamp(torch.round(torch.div(values * 127, top)), -128, 127).double()
         step = top.double() / 127
-    scale = product.scale.double().t().reshape(n, groups, 1)
-    weight = (product.codes.double().view(n, groups, k // groups) * scale).view(n, k)
-    result = x @ weight.t() * step
-    terms = x.abs() @ weight.abs().t() * step
+    results, sums = [], []
+    # Slices of the outputs: whole layers would take gigabytes in float64.
+    for codes, scale in zip(product.codes.split(4096), product.scale.t().split(4096), strict=True):
+        weight = codes.double().unflatten(1, (groups, k // groups)) * scale.double().unsqueeze(-1)
+        weight = weight.flatten(1)
+        results.append(x @ weight.t() * step)
+        sums.append(x.abs() @ weight.abs().t() * step)
+    result, terms = torch.cat(results, dim=1), torch.cat(sums, dim=1)
     if product.bias is not None:
         result = result + product.bias.double()
         terms = terms + product.bias.double().abs()

@@ -10,11 +10,17 @@ pytestmark = [pytest.mark.gpu, needs_gpu]
 
 
 @pytest.mark.parametrize("act_int8", [False, True])
-@pytest.mark.parametrize("group_size", [-1, 128])
-@pytest.mark.parametrize("shape", [(1536, 8960), (17920, 1536), (4096, 14336)])
-def test_batch_invariant(shape: tuple[int, int], group_size: int, act_int8: bool) -> None:
-    whole = make_product(16, *shape, group_size=group_size, act_int8=act_int8)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("group_size", [-1, 32, 128])
+# The last two are not in the table of measured plans.
+@pytest.mark.parametrize(
+    "shape", [(1536, 8960), (17920, 1536), (4096, 14336), (1040, 4096), (333, 1152)]
+)
+def test_batch_invariant(
+    shape: tuple[int, int], group_size: int, dtype: torch.dtype, act_int8: bool
+) -> None:
+    whole = make_product(16, *shape, dtype=dtype, group_size=group_size, act_int8=act_int8)
     packed = whole.packed
     together = whole.run(packed)
-    for count in (1, 2, 5, 8, 9, 15):
+    for count in (1, 2, 3, 4, 5, 8, 9, 15):
         assert torch.equal(whole.first(count).run(packed), together[:count])

@@ -13,10 +13,9 @@ COUNTS = [*range(1, 71), 127, 128, 129, 255, 256, 257, 2047, 2048, 2049, 4096]
 
 @pytest.mark.parametrize("act_int8", [False, True])
 @pytest.mark.parametrize("group_size", [-1, 128])
-def test_every_token_count(group_size: int, act_int8: bool) -> None:
-    whole = make_product(
-        max(COUNTS), 1040, 1024, torch.float16, group_size=group_size, act_int8=act_int8
-    )
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_every_token_count(dtype: torch.dtype, group_size: int, act_int8: bool) -> None:
+    whole = make_product(max(COUNTS), 1040, 1024, dtype, group_size=group_size, act_int8=act_int8)
     packed = whole.packed
     for count in COUNTS:
         product = whole.first(count)

@@ -16,7 +16,9 @@ LAYERS = [
     (1536, 8960),
     (28672, 4096),
     (4096, 14336),
+    (34816, 5120),
     (5120, 17408),
+    (57344, 8192),
     (8192, 28672),
 ]
 
@@ -46,5 +48,19 @@ def test_layers(m: int, shape: tuple[int, int], group_size: int, act_int8: bool)
 def test_group_sizes(m: int, group_size: int, act_int8: bool, scale_dtype: torch.dtype) -> None:
     product = make_product(
         m, 200, 1536, group_size=group_size, act_int8=act_int8, bias=True, scale_dtype=scale_dtype
+    )
+    assert_exact(product.run(), product)
+
+
+@pytest.mark.parametrize("act_int8", [False, True])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("group_size", [32, 128])
+@pytest.mark.parametrize("m", [1, 9, 40, 130])
+def test_16_bit_scales_of_whole_row_tiles(
+    m: int, group_size: int, dtype: torch.dtype, act_int8: bool
+) -> None:
+    """Scales of the activations' type, which are read in pairs where N is a multiple of 16."""
+    product = make_product(
+        m, 208, 1536, dtype=dtype, group_size=group_size, act_int8=act_int8, scale_dtype=dtype
     )
     assert_exact(product.run(), product)
