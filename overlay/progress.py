@@ -79,8 +79,22 @@ class Progress:
 
 def load(git: Git) -> Progress | None:
     """The upgrade that is under way, if one is."""
+    return _read(git, switch.UPGRADE)
+
+
+def ended(git: Git) -> Progress | None:
+    """The last state of an upgrade that is done and that the person was not told of."""
+    return None if load(git) else _read(git, switch.UPGRADED)
+
+
+def told(git: Git) -> None:
+    """Forget the upgrade that is done: the person knows what became of it."""
+    (git.dir / "overlay" / switch.UPGRADED).unlink(missing_ok=True)
+
+
+def _read(git: Git, name: str) -> Progress | None:
     try:
-        data = json.loads((git.dir / "overlay" / switch.UPGRADE).read_bytes())
+        data = json.loads((git.dir / "overlay" / name).read_bytes())
     except FileNotFoundError:
         return None
     stop = data.pop("stop")

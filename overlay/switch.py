@@ -22,6 +22,7 @@ from overlay.paths import Workspace
 from overlay.source import BRANCH, PRISTINE
 
 UPGRADE = "upgrade.json"  # the state of an upgrade, which a switch ends
+UPGRADED = "upgraded.json"  # its last state, until the person was told of it
 UPGRADE_REFS = "refs/overlay/upgrade/"
 
 
@@ -67,10 +68,13 @@ def recover(git: Git, workspace: Workspace) -> None:
         _carry_out(git, workspace, again=True)
 
 
-def end_upgrade(git: Git) -> None:
-    """Forget the upgrade that is under way, if one is."""
+def end_upgrade(git: Git, done: bool = False) -> None:
+    """End the upgrade that is under way, if one is; its state is kept when it is `done`."""
     git.delete(*git.text("for-each-ref", "--format=%(refname)", UPGRADE_REFS).split())
-    (git.dir / "overlay" / UPGRADE).unlink(missing_ok=True)
+    state = git.dir / "overlay" / UPGRADE
+    if done and state.exists():
+        state.replace(state.with_name(UPGRADED))
+    state.unlink(missing_ok=True)
 
 
 def _carry_out(git: Git, workspace: Workspace, again: bool) -> None:
@@ -93,7 +97,7 @@ def _carry_out(git: Git, workspace: Workspace, again: bool) -> None:
         worktree.lay_again(git, record.head)
     else:
         worktree.lay(git, record.head)
-    end_upgrade(git)
+    end_upgrade(git, done=True)
     _journal(git).unlink()
     shutil.rmtree(staged)
 

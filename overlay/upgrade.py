@@ -38,6 +38,7 @@ class Result:
     """What a run did: `stopped` says how to go on, or is empty when the upgrade is done.
 
     `steps` are what became of each patch so far, `notes` what a person has to look at at the end.
+    Of one that is done the same call gives the same result until `told`, so a kill loses nothing.
     """
 
     steps: tuple[Step, ...]
@@ -56,11 +57,14 @@ def start(
 
     Raises OverlayError, and changes nothing, when the tree holds work or the version cannot be had.
     """
-    if version == pin.version:
-        raise UsageError(f"pin.yaml says {version} already")
     with tree.opened(workspace):
-        tree.require_tree(workspace)
         git = Git(workspace.tree)
+        ended = progress.ended(git)
+        if ended and ended.version == version:
+            return _done(workspace, ended)
+        if version == pin.version:
+            raise UsageError(f"pin.yaml says {version} already")
+        tree.require_tree(workspace)
         current = progress.load(git)
         if current and (current.version != version or current.stop):
             raise OverlayError(f"there is {progress.describe(current)}")
@@ -107,6 +111,9 @@ def go_on(pin: Pin, workspace: Workspace = HERE) -> Result:
     Raises OverlayError naming the path when something is not resolved or not added.
     """
     with tree.opened(workspace):
+        ended = progress.ended(Git(workspace.tree))
+        if ended:
+            return _done(workspace, ended)
         git, state = _under_way(workspace)
         if state.stop is not None:
             state = _resolved(git, workspace, state, state.stop)
@@ -134,10 +141,25 @@ def abort(workspace: Workspace = HERE) -> str:
         return state.version
 
 
+def told(workspace: Workspace = HERE) -> None:
+    """The result of an upgrade that is done was shown: forget it."""
+    with tree.opened(workspace):
+        progress.told(Git(workspace.tree))
+
+
+def _done(workspace: Workspace, state: Progress) -> Result:
+    return Result(state.steps, "", state.notes + _stale_depends(read_all(workspace.patches)))
+
+
 def _under_way(workspace: Workspace) -> tuple[Git, Progress]:
     tree.require_tree(workspace)
     git = Git(workspace.tree)
     state = progress.load(git)
+    if state is None and (ended := progress.ended(git)):
+        raise OverlayError(
+            f"the upgrade to {ended.version} is done: ./apply_patches.py upgrade --continue says "
+            "what to look at"
+        )
     if state is None:
         raise OverlayError("no upgrade is under way: ./apply_patches.py upgrade VERSION begins one")
     return git, state
@@ -312,7 +334,7 @@ def _finish(git: Git, pin: Pin, workspace: Workspace, state: Progress) -> Result
     tree.refuse_obstacles(git, state.shown, head)
     record = export.record_of(head, again)
     switch.switch(workspace, state.base, record, patches, files)
-    return Result(state.steps, "", state.notes + _stale_depends(kept))
+    return _done(workspace, state)
 
 
 def _stale_depends(patches: Sequence[Patch]) -> list[str]:

@@ -55,6 +55,8 @@ def execute(args: argparse.Namespace) -> int:
     for note in result.notes:
         print(f"look at: {note}")
     print(f"vLLM {load_pin().version}: pin.yaml, patches/, PATCHES.md and .work/vllm are written")
+    sys.stdout.flush()
+    upgrade.told()
     return 0
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
-"""Killed at any moment, the same upgrade command again ends right, and --abort is the old state."""
+"""Killed at any moment, the same upgrade command again ends right and says what to look at, and
+--abort is the old state."""
 
 import shutil
 from collections.abc import Callable
@@ -74,11 +75,24 @@ def test_continue_ends(project: Project) -> None:
             upgrade.abort(project.workspace)
             assert everything(project) == old, moment
             continue
-        if current:
-            go_on(project)
+        assert go_on(project).notes == ["something to look at"], moment
         assert everything(project) == new, moment
         assert status(new_pin(project), project.workspace).state == "applied", moment
         assert not list(project.workspace.root.glob(".p*")), moment
+
+
+def test_start_ends(project: Project) -> None:
+    project.add_patch("first", {"pkg/mod.py": "x\n"})
+    project.add_patch("second", {"a.py": numbered(line_10="ten")}, Depends="first, gone")
+    prepare(project, {**BASE, "dir/c.py": "c\n"})
+    reset = resetting(project)
+    notes = start(project).notes
+    new = everything(project)
+    assert len(notes) == 2
+    reset()
+    for moment in kills("upgrade to its end", lambda: start(project), reset, 30, 5):
+        assert start(project).notes == notes, moment
+        assert everything(project) == new, moment
 
 
 def test_abort_ends(project: Project) -> None:

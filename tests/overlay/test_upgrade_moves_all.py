@@ -2,9 +2,12 @@
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
 """An upgrade without conflicts moves tree, pin and patches/ together; what is upstream goes."""
 
+import pytest
 from small_project import BASE, Project, numbered
-from upgrading import new_pin, outcomes, prepare, start
+from upgrading import go_on, new_pin, outcomes, prepare, start
 
+from overlay import upgrade
+from overlay.errors import OverlayError, UsageError
 from overlay.export import export
 from overlay.status import status
 from overlay.tree import apply_series
@@ -63,3 +66,17 @@ def test_nothing_is_left_to_do(project: Project) -> None:
     assert project.state() == before
     refs = project.git("for-each-ref", "--format=%(refname)").split()
     assert not [name for name in refs if "upgrade" in name]
+
+
+def test_the_same_result_until_told(project: Project) -> None:
+    series(project)
+    result = start(project)
+    assert start(project) == result
+    assert go_on(project) == result
+    with pytest.raises(OverlayError, match=r"to 0\.33\.0 is done: .* upgrade --continue says"):
+        upgrade.abort(project.workspace)
+    upgrade.told(project.workspace)
+    with pytest.raises(OverlayError, match="no upgrade is under way"):
+        go_on(project)
+    with pytest.raises(UsageError, match=r"says 0\.33\.0 already"):
+        upgrade.start("0.33.0", new_pin(project), project.workspace)
