@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from packaging.utils import parse_wheel_filename
+from packaging.version import Version
 
 from overlay.errors import OverlayError, UsageError
 from overlay.files import sha256
@@ -24,6 +25,7 @@ from overlay.pin import Artifact, Pin
 _COMMIT = re.compile(rb"^__commit_id__ = commit_id = 'g([0-9a-f]{7,40})'$", re.MULTILINE)
 _TORCH = re.compile(rb"^torch\s*==\s*(\d+(?:\.\d+)+)", re.MULTILINE)
 _SOURCE = re.compile(r"^Source: sha256 ([0-9a-f]{64})$", re.MULTILINE)
+_VERSION = re.compile(r"^  ([\"']?)(\d+(?:\.\d+)+)\1:[^\n]*\n(?:    [^\n]*\n)*", re.MULTILINE)
 _LINE = re.compile(r"( *)([\w.\"'-]+):(?: +([^#\n]*?))?( *(?:#.*)?)\n")
 
 
@@ -141,6 +143,26 @@ def rewrite(text: str, values: dict[str, str]) -> str:
     if left:
         raise UsageError(f"pin.yaml: {next(iter(left))}: has no line of its own")
     return "".join(_comment(line, old, values.get("vllm.version", "")) for line in lines)
+
+
+def remember(text: str, old: Artifact) -> str:
+    """pin.yaml's text with a source distribution among `versions`, in order, if it is not there.
+
+    A text that has no such list stays as it is.
+    """
+    head = re.search(r"^versions:[ \t]*(#.*)?\n", text, re.MULTILINE)
+    if head is None:
+        return text
+    place = head.end()
+    for match in _VERSION.finditer(text, head.end()):
+        if match[2] == old.version:
+            return text
+        if Version(match[2]) < Version(old.version):
+            place = match.end()
+    # YAML would take 1.0 for a number.
+    name = old.version if old.version.count(".") > 1 else f'"{old.version}"'
+    entry = f"  {name}:\n    sdist:\n      file: {old.file}\n      sha256: {old.sha256}\n"
+    return text[:place] + entry + text[place:]
 
 
 def _comment(line: str, old: str, new: str) -> str:

@@ -322,6 +322,7 @@ def _finish(git: Git, pin: Pin, workspace: Workspace, state: Progress) -> Result
     again = [replace(r, commit=b.commit) for r, b in zip(rendered, built, strict=True)]
     patches = {r.file: r.data for r in again}
     text = next_pin.rewrite(workspace.pin.read_text(encoding="utf-8"), state.values)
+    text = next_pin.remember(text, pin.sdist)
     files = {workspace.pin.name: text.encode()}
     with tempfile.TemporaryDirectory(prefix="overlay-") as folder:
         draft = Workspace(Path(folder))

@@ -51,6 +51,7 @@ def test_tree_pin_and_patches(project: Project) -> None:
     ]
     pin = new_pin(project)
     assert (pin.version, pin.tag, pin.sdist) == ("0.33.0", "v0.33.0", project.pin.versions[0])
+    assert pin.versions == (project.pin.sdist, *project.pin.versions)
     assert "release: 1  # of 0.33.0+ternary.N\n" in project.workspace.pin.read_text()
 
 

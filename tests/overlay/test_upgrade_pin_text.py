@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
-"""New values go into pin.yaml's text; comments, order and quotes stay."""
+"""New values go into pin.yaml's text, and the version before; comments, order and quotes stay."""
 
 import pytest
 
 from overlay.errors import UsageError
-from overlay.next_pin import rewrite
+from overlay.next_pin import remember, rewrite
+from overlay.pin import Artifact
 
 TEXT = """\
 # The pin, 0.32.0 for now.
@@ -40,3 +41,27 @@ def test_only_the_values() -> None:
 def test_no_such_key() -> None:
     with pytest.raises(UsageError, match=r"vllm\.tag: has no line of its own"):
         rewrite(TEXT, {"vllm.tag": "v1"})
+
+
+@pytest.mark.parametrize(
+    ("version", "name", "before"),
+    [
+        ("0.32.0", "0.32.0", "  0.33.0:\n"),
+        ("0.34.0", "0.34.0", "torch:\n"),
+        # Without quotes it is a number to YAML.
+        ("0.4", '"0.4"', "  0.33.0:\n"),
+    ],
+)
+def test_a_version_takes_its_place(version: str, name: str, before: str) -> None:
+    old = Artifact("vllm", version, f"vllm-{version}.tar.gz", "a" * 64)
+    entry = f"  {name}:\n    sdist:\n      file: {old.file}\n      sha256: {old.sha256}\n"
+    assert remember(TEXT, old) == TEXT.replace(before, entry + before)
+
+
+def test_a_version_that_is_listed() -> None:
+    assert remember(TEXT, Artifact("vllm", "0.33.0", "other.tar.gz", "a" * 64)) == TEXT
+
+
+def test_no_list_of_versions() -> None:
+    text = TEXT.replace("versions:", "others:")
+    assert remember(text, Artifact("vllm", "0.32.0", "vllm-0.32.0.tar.gz", "a" * 64)) == text
