@@ -164,7 +164,7 @@ def build_wheel(
     for left in [*stamp.parent.glob(".*.part"), *dist.glob(".*.part")]:  # of a killed run
         left.unlink()
     built = None
-    if _blob(series.head, extension.DEFINITION, workspace) is not None:
+    if Git(workspace.tree).blob(series.head, extension.DEFINITION) is not None:
         print(f"Compiling the extension for {' '.join(archs)} (minutes) ...", flush=True)
         sources = _sources(series.head, workspace)
         folder = workspace.work / "build" / "extension"
@@ -190,12 +190,11 @@ def build_wheel(
 
 def classify_series(series: AppliedSeries, workspace: Workspace) -> dict[str, PathClass]:
     """The class of every path the series changes. Raises OverlayError for one that is refused."""
+    git = Git(workspace.tree)
     classes = {}
     for patch in series.patches:
         for path in patch.changed:
-            before, after = (
-                _blob(commit, path, workspace) for commit in (f"{patch.commit}^", patch.commit)
-            )
+            before, after = git.blob(f"{patch.commit}^", path), git.blob(patch.commit, path)
             classes[path] = classify.classify(path, before, after)
             if classes[path] is PathClass.REFUSED:
                 raise classify.refusal(patch.file, path)
@@ -219,11 +218,11 @@ def assemble(
         }
         version_module = archive.read("vllm/_version.py")
     record = read_record(info["RECORD"].decode())
+    git = Git(workspace.tree)
     added: dict[str, bytes] = {}
     gone: list[str] = []
     for change in tree.changed_files(series.base, series.head, workspace):
-        before = _blob(series.base, change.path, workspace)
-        after = _blob(series.head, change.path, workspace)
+        before, after = git.blob(series.base, change.path), git.blob(series.head, change.path)
         if classes[change.path] is PathClass.OVERLAY:
             recorded = record.get(change.path)
             if (digest(before) if before is not None else None) != (recorded and recorded.digest):
@@ -269,13 +268,6 @@ def _sources(commit: str, workspace: Workspace) -> dict[str, bytes]:
             for member in archive
             if member.isfile() and (stream := archive.extractfile(member))
         }
-
-
-def _blob(commit: str, path: str, workspace: Workspace) -> bytes | None:
-    """A file in a commit, None where it is absent."""
-    if Git(workspace.tree).resolve(f"{commit}:{path}") is None:
-        return None
-    return tree.read_blob(commit, path, workspace)
 
 
 def key_of(

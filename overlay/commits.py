@@ -35,25 +35,10 @@ def load(
 ) -> dict[str, File]:
     """The commit's files by path; those that a patch touches, and `more`, come with their bytes."""
     touched = {file.path for patch in patches for file in patch.files}.union(more)
-    tree: dict[str, File] = {}
-    wanted: list[tuple[str, str, str]] = []
-    for line in git.run("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")[:-1]:
-        fields, _, name = line.partition(b"\t")
-        mode, _, blob = fields.decode().split(" ")
-        path = name.decode(errors="surrogateescape")
-        tree[path] = File(mode, b"")
-        if path in touched and mode.startswith("100"):
-            wanted.append((path, mode, blob))
-    data = git.run(
-        "cat-file", "--batch", data="".join(f"{blob}\n" for _, _, blob in wanted).encode()
-    )
-    position = 0
-    for path, mode, _ in wanted:
-        end = data.index(b"\n", position)
-        size = int(data[position:end].split(b" ")[2])
-        tree[path] = File(mode, data[end + 1 : end + 1 + size])
-        position = end + size + 2
-    return tree
+    found = git.files(commit)
+    plain = [path for path in touched if path in found and found[path][0].startswith("100")]
+    data = git.blobs(commit, plain)
+    return {path: File(mode, data.get(path) or b"") for path, (mode, _) in found.items()}
 
 
 def lay(patches: Sequence[Patch], tree: Mapping[str, File]) -> list[Applied]:

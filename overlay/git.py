@@ -112,6 +112,15 @@ class Git:
         result = self.result("rev-parse", "--verify", "--quiet", name)
         return result.stdout.decode().strip() if result.returncode == 0 else None
 
+    def files(self, commit: str) -> dict[str, tuple[str, str]]:
+        """Mode and object id of every file of a commit, by path."""
+        result = {}
+        for line in self.run("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")[:-1]:
+            fields, _, name = line.partition(b"\t")
+            mode, _, blob = fields.decode().split(" ")
+            result[name.decode(errors="surrogateescape")] = mode, blob
+        return result
+
     def blob(self, commit: str, path: str) -> bytes | None:
         """A file's bytes in a commit, or None when it has no such file."""
         result = self.result("cat-file", "blob", f"{commit}:{path}")

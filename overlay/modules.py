@@ -60,10 +60,7 @@ class World:
     @classmethod
     def of(cls, git: Git, commit: str, parsed: dict[str, Module | None]) -> World:
         """The world of a commit."""
-        blobs = {}
-        for line in git.run("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")[:-1]:
-            fields, _, name = line.partition(b"\t")
-            blobs[name.decode(errors="surrogateescape")] = fields.decode().split(" ")[2]
+        blobs = {path: blob for path, (_, blob) in git.files(commit).items()}
         world = cls(git, commit, blobs, parsed)
         for path in blobs:
             world._add_folders(path)

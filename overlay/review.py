@@ -124,7 +124,7 @@ class _Own:
         paths = {file.path for file in patch.files}
         self.before = {path: self._files[path] for path in paths if path in self._files}
         self.changes = apply_patch(patch.file, patch.files, self._files).changes
-        _put(self._files, self.changes)
+        commits.put(self._files, self.changes)
         self._world.lay(self.changes)
 
     def side(self) -> Side:
@@ -177,7 +177,7 @@ class _Run:
         names: list[Missing] = []
         if not found.outcome.left_out:
             before = {path: self._files.get(path) for path in found.changes}
-            _put(self._files, found.changes)
+            commits.put(self._files, found.changes)
             self._world.lay(found.changes)
             side = Side(self._world, _data({p: f for p, f in before.items() if f is not None}))
             # Where a person has to resolve a clash the file need not be Python yet.
@@ -308,14 +308,6 @@ def _differ(applied: Applied, merged: Merged, files: Mapping[str, File]) -> list
         for path, file in applied.changes.items()
         if merged.changes.get(path, files.get(path)) != file
     ]
-
-
-def _put(files: dict[str, File], changes: Mapping[str, File | None]) -> None:
-    for path, file in changes.items():
-        if file is None:
-            files.pop(path, None)
-        else:
-            files[path] = file
 
 
 def _data(files: Mapping[str, File]) -> dict[str, bytes | None]:

@@ -178,11 +178,6 @@ def changed_files(base: str, head: str, workspace: Workspace = HERE) -> list[Cha
     return _changed(Git(workspace.tree), base, head)
 
 
-def read_blob(commit: str, path: str, workspace: Workspace = HERE) -> bytes:
-    """A file's bytes as they are in a commit; OverlayError when it has no such file."""
-    return Git(workspace.tree).run("cat-file", "blob", f"{commit}:{path}")
-
-
 @contextmanager
 def opened(workspace: Workspace) -> Iterator[None]:
     """Hold the workspace's lock, with whatever a killed run left behind repaired."""

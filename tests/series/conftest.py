@@ -54,7 +54,7 @@ def package_without(
             target = folder / change.path
             target.unlink(missing_ok=True)
             if change.status != "D":
-                target.write_bytes(tree.read_blob(head, change.path))
+                target.write_bytes(git.run("cat-file", "blob", f"{head}:{change.path}"))
         return folder
 
     return make
