@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import CompletedProcess
 
 from overlay.diff import FilePatch
 from overlay.git import Git
@@ -92,21 +93,29 @@ def merge_patch(
     return Merged(changes, tuple(clashes), moved)
 
 
-def _merge(git: Git, ours: bytes, base: bytes, theirs: bytes) -> tuple[bytes, list[int]]:
-    """The merged bytes, with the patch's lines at clashes, and the lines of `ours` that clash."""
+def merge_file(git: Git, sides: Sequence[bytes], *options: str) -> CompletedProcess[bytes]:
+    """Merge ours, base and theirs; the exit code is 0 when that leaves no conflict.
+
+    What git does not merge, as it is not text, comes out as theirs.
+    """
     with tempfile.TemporaryDirectory(prefix="overlay-") as name:
         paths = [Path(name) / side for side in ("ours", "base", "theirs")]
-        for path, data in zip(paths, (ours, base, theirs), strict=True):
+        for path, data in zip(paths, sides, strict=True):
             path.write_bytes(data)
-        sides = [str(path) for path in paths]
-        labels = ("-L", _OURS, "-L", "base", "-L", _THEIRS)
-        result = git.result("merge-file", "-p", "-q", *labels, *sides)
-        if not result.returncode:
-            return result.stdout, []
-        if result.returncode > _CONFLICTS:  # not text, as git sees it
-            return theirs, [1]
-        resolved = git.result("merge-file", "-p", "-q", "--theirs", *sides)
-        return resolved.stdout, _clash_lines(result.stdout)
+        result = git.result("merge-file", "-p", "-q", *options, *(str(path) for path in paths))
+    if result.returncode > _CONFLICTS:
+        result.stdout = sides[2]
+    return result
+
+
+def _merge(git: Git, ours: bytes, base: bytes, theirs: bytes) -> tuple[bytes, list[int]]:
+    """The merged bytes, with the patch's lines at clashes, and the lines of `ours` that clash."""
+    sides = (ours, base, theirs)
+    result = merge_file(git, sides, "-L", _OURS, "-L", "base", "-L", _THEIRS)
+    if not result.returncode:
+        return result.stdout, []
+    resolved = merge_file(git, sides, "--theirs")
+    return resolved.stdout, _clash_lines(result.stdout) or [1]
 
 
 def _clash_lines(merged: bytes) -> list[int]:

@@ -10,27 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
 from overlay.files import make_folder
 from overlay.git import Git
+from overlay.merge import merge_file
 
 OPEN, BASE, CLOSE = b"<<<<<<< ", b"||||||| ", b">>>>>>> "
-
-
-def merge_file(git: Git, sides: Sequence[bytes], labels: Sequence[str]) -> tuple[bytes, bool]:
-    """Merge ours, base and theirs; the bytes, with markers when False comes with them."""
-    with tempfile.TemporaryDirectory(prefix="overlay-") as name:
-        paths = [Path(name) / side for side in ("ours", "base", "theirs")]
-        for path, data in zip(paths, sides, strict=True):
-            path.write_bytes(data)
-        command = ["merge-file", "-p", "-q", "--diff3"]
-        for label in labels:
-            command += ["-L", label]
-        result = git.result(*command, *(str(path) for path in paths))
-        return result.stdout, result.returncode == 0
 
 
 def known(git: Git, folder: Path, marked: bytes) -> bytes | None:
@@ -43,8 +29,8 @@ def known(git: Git, folder: Path, marked: bytes) -> bytes | None:
     if before == marked:
         return after
     # The same conflicts, but other lines around them.
-    merged, whole = merge_file(git, (marked, before, after), ("", "", ""))
-    return merged if whole else None
+    merged = merge_file(git, (marked, before, after))
+    return None if merged.returncode else merged.stdout
 
 
 def remember(folder: Path, marked: bytes, resolved: bytes) -> None:

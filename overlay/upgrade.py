@@ -21,7 +21,7 @@ from overlay.git import Git
 from overlay.header import to_message
 from overlay.manifest import render_manifest
 from overlay.match import File, apply_patch, blob_id
-from overlay.merge import merge_patch, moves
+from overlay.merge import merge_file, merge_patch, moves
 from overlay.next_pin import NextPin
 from overlay.patchfile import Patch, parse_patch, read_all, write_series
 from overlay.paths import HERE, Workspace
@@ -289,7 +289,8 @@ def _clash(
     if ours is None or theirs is None:  # one side has no such file: a person has to choose
         return _Clashing(path, ours or theirs, stages)
     texts = [side.data if side else b"" for side in (ours, base, theirs)]
-    marked, _ = resolutions.merge_file(git, texts, labels)
+    options = [option for label in labels for option in ("-L", label)]
+    marked = merge_file(git, texts, "--diff3", *options).stdout
     mode = patch.new_mode or ours.mode
     known = resolutions.known(git, _memory(workspace), marked)
     if known is not None:

@@ -87,6 +87,14 @@ def test_resolved(project: Project) -> None:
     assert not export(pin, project.workspace, check=True).stale
 
 
+def test_a_file_that_is_not_text_any_more(project: Project) -> None:
+    project.add_patch("clash", {"a.py": numbered(line_10="ten")})
+    prepare(project, {**BASE, "a.py": numbered(line_10="zehn\0")})
+    assert "resolve a.py in" in start(project).stopped
+    assert project.git("status", "--porcelain") == "UU a.py\n"
+    assert (project.tree / "a.py").read_text() == numbered(line_10="ten")
+
+
 def test_committed_by_hand(project: Project) -> None:
     series(project)
     start(project)
