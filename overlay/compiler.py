@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from overlay import process
+from overlay.bootstrap import PYTHONS
 from overlay.errors import OverlayError
 from overlay.fetch import fetch
 from overlay.files import make_folder, unpack
 from overlay.paths import cache_dir
 from overlay.pin import Artifact, Pin
 
-PYTHONS = ((3, 11), (3, 14))
 GCC_MIN = (11, 3)
 GCC_MAX = 15
 

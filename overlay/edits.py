@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,15 +12,13 @@ from pathlib import Path
 from overlay import commits, export, foreign, store, switch, tree
 from overlay.errors import OverlayError, UsageError
 from overlay.git import Git
-from overlay.header import Header, to_message
+from overlay.header import TOPIC, Header, to_message
 from overlay.leave_out import find, leave_out
 from overlay.lint import REQUIRED
 from overlay.match import Offset
 from overlay.patchfile import Patch, read_all
 from overlay.paths import HERE, Workspace
 from overlay.pin import Pin
-
-_TOPIC = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
 @dataclass(frozen=True)
@@ -117,7 +114,7 @@ def _open(pin: Pin, workspace: Workspace, command: str) -> tuple[Git, tree.Facts
 
 
 def _refuse_taken(git: Git, facts: tree.Facts, topic: str) -> None:
-    if not _TOPIC.fullmatch(topic):
+    if not TOPIC.fullmatch(topic):
         raise UsageError(f"{topic!r}: a name is small letters, digits and hyphens: some-topic")
     if topic in export.topics(git, facts.base, facts.head):
         raise OverlayError(f"there is a patch {topic} already: choose another name")

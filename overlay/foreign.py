@@ -90,11 +90,9 @@ def _head(name: str, head: bytes, mail: bool) -> dict[str, str]:
     except UnicodeDecodeError:
         raise OverlayError(f"{name}: the text above the diff is not UTF-8") from None
     text = text.replace("\r\n", "\n").strip("\n")
-    if mail:
-        # format-patch puts `---` and a summary of files after the message.
-        text = re.split(r"^---$", text, maxsplit=1, flags=re.MULTILINE)[0].strip("\n")
-    else:
-        text = re.split(r"^---\s*$", text, maxsplit=1, flags=re.MULTILINE)[0].strip("\n")
+    # format-patch puts `---` and a summary of files after the message.
+    text = re.split(r"^---\s*$", text, maxsplit=1, flags=re.MULTILINE)[0].strip("\n")
+    if not mail:
         named = re.match(r"([A-Za-z][A-Za-z-]*):", text)
         if named and (named[1] in FIELDS or named[1] in _SAME or named[1].startswith("Bug-")):
             return _dep3(name, text)

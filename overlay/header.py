@@ -27,8 +27,8 @@ FIELDS = (
 )
 
 _FIELD = re.compile(r"([A-Za-z][A-Za-z0-9-]*):(?: (.*))?")
-_TOPIC = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-_TITLE = re.compile(rf"({_TOPIC.pattern}): (\S.*)")
+TOPIC = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_TITLE = re.compile(rf"({TOPIC.pattern}): (\S.*)")
 _TOPIC_LENGTH = 60
 
 

@@ -379,7 +379,6 @@ def _texts(tree: ast.Module) -> frozenset[str]:
 def _arguments(function: Function) -> dict[str, ast.arg]:
     arguments = function.args
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    every += [entry for entry in (arguments.vararg, arguments.kwarg) if entry]
     plain = {entry.arg: entry for entry in every}
     for entry in (arguments.vararg, arguments.kwarg):
         if entry:  # a tuple or a dict of what the annotation says

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from overlay.diff import FilePatch, parse_diff
 from overlay.errors import OverlayError, UsageError
-from overlay.header import Header, parse_header
+from overlay.header import TOPIC, Header, parse_header
 from overlay.swap import swapped
 
-_FILE = re.compile(r"(\d{4})-([a-z0-9]+(?:-[a-z0-9]+)*)\.patch")
+_FILE = re.compile(rf"(\d{{4}})-({TOPIC.pattern})\.patch")
 _SUMMARY = re.compile(
     r" (\d+) files? changed(?:, (\d+) insertions?\(\+\))?(?:, (\d+) deletions?\(-\))?"
 )

@@ -58,8 +58,9 @@ class Progress:
 
     `values` are pin.yaml's new ones by their key; `base` the new pristine commit, `tip` the last
     commit above it; `shown` what the work tree holds, and `showing` whether it is just being
-    brought there; `taking` whether what a person resolved is just being read; `old` is where the
-    branch is.
+    brought there; `taking` whether what a person resolved is just being read, `aborting` whether
+    all is just being taken back; `old` is where the branch is. `todo` are the files of the patches
+    that have no place above `base` yet, the one that stopped among them.
     """
 
     version: str

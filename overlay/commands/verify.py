@@ -31,7 +31,7 @@ def execute(args: argparse.Namespace) -> int:
     for note in report.notes:
         print(f"note: {note}")
     if report.faults:
-        print(f"{args.path}: {len(report.faults)} faults")
+        print(f"{args.path}: {len(report.faults)} fault{'s' * (len(report.faults) > 1)}")
         return 1
     print(f"{args.path}: {report.version}, {report.patches} patches, {report.files} files: right")
     return 0
