@@ -104,13 +104,9 @@ def skeleton(known: dict[str, str]) -> Header:
 
 
 def _open(pin: Pin, workspace: Workspace, command: str) -> tuple[Git, tree.Facts]:
-    tree.require_tree(workspace)
-    git = Git(workspace.tree)
-    facts = tree.inspect(git, pin)
-    if facts.problem:
-        raise OverlayError(f".work/vllm {facts.problem}")
+    facts = tree.inspect_pinned(pin, workspace)
     tree.require_settled(facts, command)
-    return git, facts
+    return Git(workspace.tree), facts
 
 
 def _refuse_taken(git: Git, facts: tree.Facts, topic: str) -> None:

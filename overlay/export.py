@@ -47,11 +47,8 @@ def export(pin: Pin, workspace: Workspace = HERE, check: bool = False) -> Export
     patches/ holds something that is not in the commits.
     """
     with tree.opened(workspace):
-        tree.require_tree(workspace)
         git = Git(workspace.tree)
-        facts = tree.inspect(git, pin)
-        if facts.problem:
-            raise OverlayError(f".work/vllm {facts.problem}")
+        facts = tree.inspect_pinned(pin, workspace)
         tree.require_settled(facts, "export")
         rendered = render_commits(git, facts.base, "HEAD")
         wanted = {patch.file: patch.data for patch in rendered}

@@ -86,11 +86,8 @@ def review(versions: Sequence[str], pin: Pin, workspace: Workspace = HERE) -> li
     Raises OverlayError when a version cannot be had, or the series does not fit its own pin.
     """
     with tree.opened(workspace):
-        tree.require_tree(workspace)
         git = Git(workspace.tree)
-        facts = tree.inspect(git, pin)
-        if facts.problem:
-            raise OverlayError(f".work/vllm {facts.problem}: ./apply_patches.py apply --anew")
+        facts = tree.inspect_pinned(pin, workspace)
         patches = read_all(workspace.patches)
         lock = load_upstream(workspace.patches)
         required = needs(patches)

@@ -110,10 +110,8 @@ def apply_series(
         if workspace.tree.exists():
             facts = inspect(git, pin)
             refuse_work(facts, "apply")
-            if facts.problem and not (anew or source_of):
-                raise OverlayError(
-                    f".work/vllm {facts.problem}: `./apply_patches.py apply --anew` replaces it"
-                )
+            if not (anew or source_of):
+                _refuse_other(facts)
         patches = read_all(workspace.patches)
         if anew or source_of or not workspace.tree.exists():
             replaces = workspace.tree.exists()
@@ -142,8 +140,7 @@ def unapply(pin: Pin, workspace: Workspace = HERE) -> bool:
     """Bring the tree back to the pristine source; False when it is that already."""
     with opened(workspace):
         git = Git(workspace.tree)
-        require_tree(workspace)
-        facts = inspect(git, pin)
+        facts = inspect_pinned(pin, workspace)
         refuse_work(facts, "unapply")
         new = store.Record(facts.base, ())
         if facts.record == new:
@@ -161,10 +158,7 @@ def require_clean_applied(pin: Pin, workspace: Workspace = HERE) -> AppliedSerie
 
 def applied_series(pin: Pin, workspace: Workspace, command: str = "this") -> AppliedSeries:
     """`require_clean_applied` for a caller that holds the workspace's lock."""
-    require_tree(workspace)
-    facts = inspect(Git(workspace.tree), pin)
-    if facts.problem:
-        raise OverlayError(f".work/vllm {facts.problem}")
+    facts = inspect_pinned(pin, workspace)
     refuse_work(facts, command)
     patches = read_all(workspace.patches)
     found = [(entry.file, entry.sha256) for entry in facts.record.patches]
@@ -219,6 +213,21 @@ def inspect(git: Git, pin: Pin) -> Facts:
     problem = source.mismatch(git, pin)
     busy = (under_way or [""])[0]
     return Facts(base, head, record, tuple(dirty), busy, progress.load(git), problem)
+
+
+def inspect_pinned(pin: Pin, workspace: Workspace) -> Facts:
+    """`inspect`; raises OverlayError when there is no tree, or it is not the pin's."""
+    require_tree(workspace)
+    facts = inspect(Git(workspace.tree), pin)
+    _refuse_other(facts)
+    return facts
+
+
+def _refuse_other(facts: Facts) -> None:
+    if facts.problem:
+        raise OverlayError(
+            f".work/vllm {facts.problem}: `./apply_patches.py apply --anew` replaces it"
+        )
 
 
 def require_settled(facts: Facts, command: str) -> None:
