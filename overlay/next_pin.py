@@ -27,6 +27,7 @@ _TORCH = re.compile(rb"^torch\s*==\s*(\d+(?:\.\d+)+)", re.MULTILINE)
 _SOURCE = re.compile(r"^Source: sha256 ([0-9a-f]{64})$", re.MULTILINE)
 _VERSION = re.compile(r"^  ([\"']?)(\d+(?:\.\d+)+)\1:[^\n]*\n(?:    [^\n]*\n)*", re.MULTILINE)
 _LINE = re.compile(r"( *)([\w.\"'-]+):(?: +([^#\n]*?))?( *(?:#.*)?)\n")
+_WHY = ": is there a network, and does the index of your pip configuration have it?"
 
 
 @dataclass
@@ -48,7 +49,7 @@ def look_up(git: Git, pristine: str, version: str, pin: Pin) -> NextPin:
     assert source is not None  # what versions.pristine made
     wheel = published("vllm", version, pin.wheel.file)
     if wheel is None:
-        raise OverlayError(f"pip finds no wheel of vllm {version} like {pin.wheel.file}")
+        raise OverlayError(f"pip finds no wheel of vllm {version} like {pin.wheel.file}{_WHY}")
     result = NextPin(
         {
             "release": "1",
@@ -172,7 +173,9 @@ def _comment(line: str, old: str, new: str) -> str:
 
 def _set(result: NextPin, key: str, wheel: Artifact | None, package: str) -> None:
     if wheel is None:
-        raise OverlayError(f"pip finds no wheel of {package} like the one of {key} in pin.yaml")
+        raise OverlayError(
+            f"pip finds no wheel of {package} like the one of {key} in pin.yaml{_WHY}"
+        )
     result.values[f"{key}.file"] = wheel.file
     result.values[f"{key}.sha256"] = wheel.sha256
 
