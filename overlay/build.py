@@ -117,6 +117,7 @@ def run(args: argparse.Namespace, workspace: Workspace) -> None:
     compiler.check_machine()
     if args.cpu_tryout:
         tryout.check_folder(args.cpu_tryout)
+    tree.repair(workspace)
     pin = load_pin(workspace.pin)
     outcome = tree.apply_series(pin, workspace, source_of=args.source)
     for file, offset in outcome.offsets:

@@ -9,6 +9,7 @@ import importlib
 import os
 import sys
 
+from overlay import tree
 from overlay.errors import OverlayError, system_fault
 
 COMMANDS = (
@@ -42,6 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
     named = tuple(command for command in COMMANDS if command in arguments[:2])
     args = parser(named or COMMANDS).parse_args(arguments)
     try:
+        tree.repair()
         code: int = args.execute(args)
         sys.stdout.flush()
         return code

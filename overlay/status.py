@@ -45,9 +45,7 @@ def status(pin: Pin, workspace: Workspace = HERE) -> Status:
     Repairs what a killed run left; changes nothing else.
     """
     git = Git(workspace.tree)
-    if tree.interrupted(git):
-        with tree.opened(workspace):
-            pass  # repaired as it was opened
+    tree.repair(workspace)
     series = read_series(workspace.patches)
     hashes = {
         file: hashlib.sha256(read_bytes(workspace.patches, file)).hexdigest() for file in series

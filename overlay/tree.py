@@ -186,9 +186,12 @@ def opened(workspace: Workspace) -> Iterator[None]:
         yield
 
 
-def interrupted(git: Git) -> bool:
-    """Whether a killed run left something that `opened` repairs."""
-    return store.interrupted(git) or switch.interrupted(git) or progress.interrupted(git)
+def repair(workspace: Workspace = HERE) -> None:
+    """Repair what a killed run left; pin.yaml and patches/ may be other ones afterwards."""
+    git = Git(workspace.tree)
+    if store.interrupted(git) or switch.interrupted(git) or progress.interrupted(git):
+        with opened(workspace):
+            pass  # repaired as it was opened
 
 
 def require_tree(workspace: Workspace) -> None:

@@ -6,11 +6,12 @@
 import shutil
 from collections.abc import Callable
 
+import pytest
 from killing import kills
 from small_project import BASE, Project, numbered
 from upgrading import everything, go_on, new_pin, outcomes, prepare, resolve, start
 
-from overlay import progress, tree, upgrade
+from overlay import progress, switch, tree, upgrade
 from overlay.git import Git
 from overlay.status import status
 
@@ -93,6 +94,19 @@ def test_start_ends(project: Project) -> None:
     for moment in kills("upgrade to its end", lambda: start(project), reset, 30, 5):
         assert start(project).notes == notes, moment
         assert everything(project) == new, moment
+
+
+def test_the_next_command_knows_the_new_pin(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.add_patch("first", {"a.py": numbered(line_10="ten")})
+    prepare(project, {**BASE, "dir/c.py": "c\n"})
+    with monkeypatch.context() as patch:
+        # As if killed right after the journal was written: pin.yaml is the old one.
+        patch.setattr(switch, "_carry_out", lambda *args, **options: None)
+        start(project)
+    assert project.command("export", "--check") == (0, "")
+    assert new_pin(project).version == "0.33.0"
 
 
 def test_abort_ends(project: Project) -> None:
