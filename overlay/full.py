@@ -16,7 +16,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from overlay import process
+from overlay import process, tryout
 from overlay.errors import OverlayError
 from overlay.pin import Pin
 
@@ -60,11 +60,13 @@ def build(
     Raises OverlayError when a toolchain is missing, CommandError when a step fails.
     """
     home = Path(os.environ.get("CUDA_HOME", "/usr/local/cuda"))
+    tools = work / "full" / "venv" / "bin"  # cmake and ninja, which setup.py looks for on PATH
     steered = settings(pin, archs, jobs, home)
     steps = commands(tree, dist, work / "full")
     if dry_run:
         for name, value in steered.items():
             print(f"export {name}={shlex.quote(value)}")
+        print(f'export PATH={shlex.quote(str(tools))}:"$PATH"')
         for step in steps:
             print(shlex.join(step))
         return
@@ -76,6 +78,7 @@ def build(
     for tool in ("cargo", "protoc"):
         if shutil.which(tool) is None:
             raise OverlayError(f"--full needs {tool} on PATH for vLLM's Rust parts: install it")
-    env = {**os.environ, **steered}
+    env = {**tryout.environment(), **steered}
+    env["PATH"] = f"{tools}{os.pathsep}{os.environ['PATH']}"
     for step in steps:
         process.run(step, "the complete build", env=env, show=True)

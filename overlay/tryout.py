@@ -95,7 +95,7 @@ def _make_base(folder: Path, pin: Pin) -> None:
     print(f"Making {folder} ...", flush=True)
     # This Python may itself be that of an environment, which is not to be the new one's base.
     python = getattr(sys, "_base_executable", sys.executable)
-    process.run([python, "-m", "venv", folder], f"making {folder}", env=_environment())
+    process.run([python, "-m", "venv", folder], f"making {folder}", env=environment())
     print("Installing the requirements ...", flush=True)
     _pip(folder, "--no-deps", "--require-hashes", "-r", str(LOCK))
     print(f"Installing torch {pin.torch} ...", flush=True)
@@ -118,12 +118,13 @@ def _pip(folder: Path, *args: str) -> None:
         [folder / "bin" / "python", "-m", "pip", "install", "--disable-pip-version-check",
          "--no-input", *([] if shown else ["--quiet"]), "--compile", *args],
         "pip install",
-        env=_environment(),
+        env=environment(),
         show=shown,
     )  # fmt: skip
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
+    """The user's environment, without what would make pip install elsewhere."""
     return {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
 
 

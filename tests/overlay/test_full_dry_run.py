@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
-"""`--full --dry-run` prints what the complete build would run."""
+"""`--full --dry-run` prints what the complete build would run; it runs with its own tools."""
 
 import shlex
 import sys
@@ -32,6 +32,20 @@ def test_commands(
     clone = ["git", "clone", "--quiet", str(tmp_path / "vllm"), str(tmp_path / "full" / "vllm")]
     assert clone in lines
     assert list(tmp_path.iterdir()) == []
+
+
+def test_its_own_tools_come_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("nvcc", "cargo", "protoc"):
+        (tmp_path / "bin").mkdir(exist_ok=True)
+        (tmp_path / "bin" / name).touch(mode=0o755)
+    monkeypatch.setenv("CUDA_HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:/bin")
+    monkeypatch.setenv("PIP_USER", "1")
+    seen = []
+    monkeypatch.setattr(full.process, "run", lambda *args, env, show: seen.append(env))
+    full.build(load_pin(), tmp_path, tmp_path, tmp_path, DEFAULT, 8, dry_run=False)
+    assert {env["PATH"] for env in seen} == {f"{tmp_path}/full/venv/bin:{tmp_path}/bin:/bin"}
+    assert not any("PIP_USER" in env for env in seen)
 
 
 def test_no_toolkit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
