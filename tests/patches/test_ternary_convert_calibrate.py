@@ -87,6 +87,7 @@ def test_perplexity_before_and_after(arch: str, text: Path, tmp_path: Path) -> N
     after = dict(tensors)
     for name, size in projections().items():
         after[f"{name}.weight"] = read_weight(result, name, size[1])
+        assert result[f"{name}.weight_scale"].dtype == torch.bfloat16
     found = report["perplexity"]
     assert found["tokens"] == 2 * 149
     assert found["before"] == pytest.approx(perplexity(source, tensors), rel=1e-4)

@@ -47,7 +47,10 @@ def test_each_kind_of_scale(kind: str, tmp_path: Path) -> None:
     for name, size in projections().items():
         weight = tensors[f"{name}.weight"].float()
         expected = ternary(weight, kind)
-        torch.testing.assert_close(read_weight(result, name, size[1]), expected)
+        # Scales of groups are rounded to bfloat16.
+        rtol = 0.004 if kind == "group:32" else 1e-6
+        found = read_weight(result, name, size[1])
+        torch.testing.assert_close(found, expected, rtol=rtol, atol=1e-5)
         error = (expected - weight).square().sum() / weight.square().sum()
         assert report["layers"][name]["weight_error"] == pytest.approx(float(error), rel=1e-4)
     assert torch.equal(result["lm_head.weight"], tensors["lm_head.weight"])

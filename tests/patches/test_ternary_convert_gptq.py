@@ -84,6 +84,18 @@ def test_one_scale_is_what_the_formula_says() -> None:
         assert found.scale[row].item() == pytest.approx(scale.item(), rel=1e-4)
 
 
+@pytest.mark.parametrize("group_size", [32, 64, 96])
+def test_rounded_scales_cost_next_to_nothing(group_size: int) -> None:
+    wanted, inputs = weight(), correlated_inputs()
+    exact = round_weight(wanted, inputs.clone(), "l2", 0.0, group_size)
+    found = round_weight(wanted, inputs.clone(), "l2", 0.0, group_size, torch.bfloat16)
+    assert torch.equal(found.scale.bfloat16().float(), found.scale)
+    least = output_error(exact.weight(), wanted, inputs)
+    error = output_error(found.weight(), wanted, inputs)
+    assert error < 1.001 * least
+    assert found.output_error == pytest.approx(error, rel=1e-3)
+
+
 def test_independent_inputs_leave_the_rule_as_it_is() -> None:
     wanted = weight()
     found = round_weight(wanted, torch.eye(COLUMNS), "l2", 0.0, 64)

@@ -75,6 +75,16 @@ def test_l2_leaves_no_more_error_than_any_ternary_weights(seed: int) -> None:
     assert error == pytest.approx(least, abs=1e-4)
 
 
+@pytest.mark.parametrize("rule", ["absmean", "l2"])
+def test_codes_are_the_nearest_for_a_scale_that_was_rounded(rule: str) -> None:
+    weight = gaussian()
+    cut, scale = rules.fit(weight, rule, dtype=torch.bfloat16)
+    assert torch.equal(scale.bfloat16().float(), scale)
+    error = (rules.apply(weight, cut) * scale - weight).abs()
+    for code in (-1, 0, 1):
+        assert (error <= (code * scale - weight).abs()).all()
+
+
 @pytest.mark.parametrize("rule", rules.RULES)
 def test_a_group_of_zeros_stays_zero(rule: str) -> None:
     cut, scale = rules.fit(torch.zeros(2, 32), rule)
