@@ -22,7 +22,7 @@ IDENTITY = "ternary-vllm overlay <overlay@ternary-vllm.invalid>"
 DATE = "1767225600 +0000"  # of every commit that names no day of its own: 2026-01-01
 
 # The private repository's own configuration, for the git commands that a person runs in it.
-CONFIG = """\
+_CONFIG = """\
 [core]
 \trepositoryformatversion = 0
 \tbare = false
@@ -33,6 +33,11 @@ CONFIG = """\
 \tcompression = 1
 [gc]
 \tauto = 0
+"""
+_NOBODY = """\
+[user]
+\tname = ternary-vllm overlay
+\temail = overlay@ternary-vllm.invalid
 """
 _NO_SPACE = 1 << 20  # bytes free, below which a failure is the disk's
 # Goes before the source's own .gitattributes: files are stored and written as they are.
@@ -177,10 +182,22 @@ class Git:
         """Make an empty repository on branch main; the folder exists."""
         self.run("init", "--quiet", "--template=")
         (self.dir / "HEAD").write_text("ref: refs/heads/main\n")
-        (self.dir / "config").write_text(CONFIG)
+        self.configure()
         (self.dir / "info").mkdir(exist_ok=True)
         (self.dir / "info" / "attributes").write_text(_ATTRIBUTES)
         (self.dir / "overlay").mkdir()
+
+    def configure(self) -> None:
+        """Write the repository's own configuration.
+
+        It names somebody to commit as only if git would refuse to commit without: it would beat
+        the user's own.
+        """
+        config = self.dir / "config"
+        config.write_text(_CONFIG)
+        ask = ["git", f"--git-dir={self.dir}", "var", "GIT_COMMITTER_IDENT"]
+        if subprocess.run(ask, capture_output=True, pass_fds=held()).returncode:
+            config.write_text(_CONFIG + _NOBODY)
 
     def commit_tree(
         self,

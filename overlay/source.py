@@ -17,7 +17,7 @@ from typing import IO, Any
 from overlay.errors import OverlayError, UsageError
 from overlay.fetch import fetch
 from overlay.files import no_space_is_an_error, remove_folder
-from overlay.git import CONFIG, DATE, IDENTITY, Git
+from overlay.git import DATE, IDENTITY, Git
 from overlay.paths import Workspace
 from overlay.pin import Pin
 
@@ -200,6 +200,6 @@ def _words(fault: Any, reference: str) -> str:
 def _forget_remote(git: Git) -> None:
     """Leave nothing of the fetch but the objects."""
     git.delete(_FETCHED)
-    (git.dir / "config").write_text(CONFIG)
+    git.configure()
     for name in ("shallow", "FETCH_HEAD"):
         (git.dir / name).unlink(missing_ok=True)
