@@ -14,6 +14,7 @@ from overlay.errors import OverlayError, UsageError
 from overlay.git import Git
 from overlay.header import TOPIC, Header, to_message
 from overlay.leave_out import find, leave_out
+from overlay.leftovers import leftovers
 from overlay.lint import REQUIRED
 from overlay.match import Offset
 from overlay.patchfile import Patch, read_all
@@ -28,6 +29,14 @@ class Imported:
     topic: str
     missing: list[str]
     offsets: tuple[Offset, ...]
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """The files of the patches that were dropped, and a line for what of them is still there."""
+
+    files: list[str]
+    left: list[str]
 
 
 def new(topic: str, pin: Pin, workspace: Workspace = HERE) -> str:
@@ -69,8 +78,8 @@ def take_in(file: Path, topic: str | None, pin: Pin, workspace: Workspace = HERE
                     built.applied.offsets)  # fmt: skip
 
 
-def drop(names: Sequence[str], pin: Pin, workspace: Workspace = HERE) -> list[str]:
-    """Take patches out of the branch and of patches/, in one step; return their files' names.
+def drop(names: Sequence[str], pin: Pin, workspace: Workspace = HERE) -> Dropped:
+    """Take patches out of the branch and of patches/, in one step.
 
     Raises OverlayError when another patch needs one of them.
     """
@@ -93,7 +102,8 @@ def drop(names: Sequence[str], pin: Pin, workspace: Workspace = HERE) -> list[st
         tree.refuse_obstacles(git, series.head, head)
         record = export.record_of(head, rendered)
         switch.switch(workspace, series.base, record, {r.file: r.data for r in rendered}, {})
-        return [patch.file for patch in dropped]
+        files = [patch.file for patch in dropped]
+        return Dropped(files, leftovers(dropped, rest.kept, workspace))
 
 
 def skeleton(known: dict[str, str]) -> Header:

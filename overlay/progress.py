@@ -162,6 +162,17 @@ def recover(git: Git) -> None:
         save(git, replace(progress, taking=False))
 
 
+def explain(version: str, stop: Stop) -> str:
+    """Where an upgrade stopped and how to go on, a file and a command a line."""
+    files = "".join(f"  {path}\n" for path in stop.paths)
+    return (
+        f"The upgrade to {version} stopped at {stop.file}. Resolve in .work/vllm:\n{files}"
+        "then, with each of them for FILE:\n"
+        "  git -C .work/vllm add FILE              (rm FILE, if it is to go)\n"
+        "  ./apply_patches.py upgrade --continue   (--skip leaves the patch out, --abort all)"
+    )
+
+
 def describe(progress: Progress) -> str:
     """What is under way and how to go on, in one line."""
     start = f"an upgrade to {progress.version}"

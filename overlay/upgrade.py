@@ -19,6 +19,7 @@ from overlay.diff import FilePatch
 from overlay.errors import OverlayError, UsageError
 from overlay.git import Git
 from overlay.header import to_message
+from overlay.leftovers import leftovers
 from overlay.manifest import render_manifest
 from overlay.match import File, apply_patch, blob_id
 from overlay.merge import merge_file, merge_patch, moves
@@ -30,6 +31,8 @@ from overlay.progress import Progress, Stage, Step, Stop
 from overlay.review import Outcome, Verdict, review
 from overlay.versions import pristine
 
+_SKIPPED = "skipped"
+
 LookUp = Callable[[Git, str, str, Pin], NextPin]
 
 
@@ -37,13 +40,20 @@ LookUp = Callable[[Git, str, str, Pin], NextPin]
 class Result:
     """What a run did: `stopped` says how to go on, or is empty when the upgrade is done.
 
-    `steps` are what became of each patch so far, `notes` what a person has to look at at the end.
-    Of one that is done the same call gives the same result until `told`, so a kill loses nothing.
+    `steps` are what became of each patch so far, of which a stop before told `known`; `notes` are
+    what a person has to look at at the end. Of one that is done the same call gives the same result
+    until `told`, so a kill loses nothing.
     """
 
     steps: tuple[Step, ...]
     stopped: str
     notes: list[str]
+    known: int = 0
+
+    @property
+    def news(self) -> list[Step]:
+        """The steps that no stop before has told, in the order of the patches."""
+        return sorted(self.steps[self.known :], key=lambda step: step.file)
 
 
 def start(
@@ -115,9 +125,10 @@ def go_on(pin: Pin, workspace: Workspace = HERE) -> Result:
         if ended:
             return _done(workspace, ended)
         git, state = _under_way(workspace)
+        known = len(state.steps) if state.stop else 0
         if state.stop is not None:
             state = _resolved(git, workspace, state, state.stop)
-        return _go_on(git, pin, workspace, state)
+        return replace(_go_on(git, pin, workspace, state), known=known)
 
 
 def skip(pin: Pin, workspace: Workspace = HERE) -> Result:
@@ -126,11 +137,13 @@ def skip(pin: Pin, workspace: Workspace = HERE) -> Result:
         git, state = _under_way(workspace)
         if state.stop is None:
             raise OverlayError(f"nothing to skip: there is {progress.describe(state)}")
-        step = Step(state.stop.file, "skipped")
+        known = len(state.steps)
+        step = Step(state.stop.file, _SKIPPED)
         state = replace(
             state, todo=state.todo[1:], steps=(*state.steps, step), stop=None, shown=state.tip
         )
-        return _go_on(git, pin, workspace, progress.show(git, state))
+        result = _go_on(git, pin, workspace, progress.show(git, state))
+        return replace(result, known=known)
 
 
 def abort(workspace: Workspace = HERE) -> str:
@@ -262,7 +275,7 @@ def _go_on(git: Git, pin: Pin, workspace: Workspace, state: Progress) -> Result:
         return _finish(git, pin, workspace, state)
     tree.refuse_obstacles(git, state.shown, ids[-1])
     state = progress.show(git, replace(state, stop=stop, shown=ids[-1]))
-    return Result(state.steps, progress.describe(state), [])
+    return Result(state.steps, progress.explain(state.version, stop), [])
 
 
 @dataclass(frozen=True)
@@ -334,9 +347,24 @@ def _finish(git: Git, pin: Pin, workspace: Workspace, state: Progress) -> Result
         if workspace.manifest.exists():
             files[workspace.manifest.name] = render_manifest(new, draft).encode()
     tree.refuse_obstacles(git, state.shown, head)
+    left = _left_out(state, read_all(workspace.patches), kept, workspace)
+    # A run that was killed may have noted them already.
+    notes = [note for note in state.notes if note not in left] + left
+    state = replace(state, notes=notes)
+    progress.save(git, state)
     record = export.record_of(head, again)
     switch.switch(workspace, state.base, record, patches, files)
     return _done(workspace, state)
+
+
+def _left_out(
+    state: Progress, old: Sequence[Patch], kept: Sequence[Patch], workspace: Workspace
+) -> list[str]:
+    """What a person has to look at where patches are not in the series any more."""
+    topics = {patch.topic for patch in kept}
+    gone = [patch for patch in old if patch.topic not in topics]
+    skipped = [f"{step.file}: was skipped" for step in state.steps if step.outcome == _SKIPPED]
+    return skipped + leftovers(gone, kept, workspace)
 
 
 def _stale_depends(patches: Sequence[Patch]) -> list[str]:

@@ -9,6 +9,11 @@ import argparse
 from overlay import edits
 from overlay.pin import load_pin
 
+BACK = """\
+the way back, if patches/ was committed before:
+  git stash push -q -u -- patches
+  ./apply_patches.py apply"""
+
 
 def configure_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command to the command line."""
@@ -22,7 +27,11 @@ def configure_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentPar
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Drop; print the files that are gone."""
-    for file in edits.drop(args.names, load_pin()):
+    """Drop; print the files that are gone, what is left of them, and the way back."""
+    dropped = edits.drop(args.names, load_pin())
+    for file in dropped.files:
         print(f"removed: {file}")
+    for line in dropped.left:
+        print(f"look at: {line}")
+    print(BACK)
     return 0

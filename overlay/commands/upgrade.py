@@ -47,10 +47,10 @@ def execute(args: argparse.Namespace) -> int:
     else:
         confirm = (lambda question: True) if args.yes else _ask
         result = upgrade.start(args.version, pin, confirm=confirm)
-    for step in sorted(result.steps, key=lambda step: step.file):
+    for step in result.news:
         print(f"{step.file}: {step.outcome}")
     if result.stopped:
-        print(f"There is {result.stopped}")
+        print(result.stopped)
         return 1
     for note in result.notes:
         print(f"look at: {note}")

@@ -19,7 +19,7 @@ def three(project: Project) -> None:
 
 def test_the_rest_is_numbered_anew(project: Project) -> None:
     three(project)
-    assert edits.drop(["second"], project.pin, project.workspace) == ["0002-second.patch"]
+    assert edits.drop(["second"], project.pin, project.workspace).files == ["0002-second.patch"]
     assert sorted(project.patch_files()) == ["0001-first.patch", "0002-third.patch", "series"]
     assert (project.tree / "b.py").read_text() == "one\ntwo\nthree\n"
     assert not export(project.pin, project.workspace, check=True).stale
@@ -55,7 +55,7 @@ def test_the_last_one(project: Project) -> None:
 def test_named_twice(project: Project) -> None:
     three(project)
     names = ["second", "0002-second.patch"]
-    assert edits.drop(names, project.pin, project.workspace) == ["0002-second.patch"]
+    assert edits.drop(names, project.pin, project.workspace).files == ["0002-second.patch"]
 
 
 def test_unknown_name(project: Project) -> None:

@@ -16,7 +16,7 @@ def without(name: str) -> dict[str, str | bytes]:
 def test_gone_in_the_new_version(project: Project) -> None:
     project.add_patch("first", {"b.py": "one\n2\nthree\n", "a.py": numbered(line_10="ten")})
     prepare(project, without("b.py"))
-    assert "resolve b.py" in start(project).stopped
+    assert "\n  b.py\n" in start(project).stopped
     assert project.git("status", "--porcelain") == "M  a.py\nDU b.py\n"
     assert (project.tree / "b.py").read_text() == "one\n2\nthree\n"
     project.git("rm", "-q", "b.py")
@@ -27,7 +27,7 @@ def test_gone_in_the_new_version(project: Project) -> None:
 def test_deleted_by_the_patch_and_changed(project: Project) -> None:
     project.add_patch("first", {"b.py": None})
     prepare(project, {**BASE, "b.py": "one\ntwo\nthree\nfour\n"})
-    assert "resolve b.py" in start(project).stopped
+    assert "\n  b.py\n" in start(project).stopped
     assert project.git("status", "--porcelain") == "UD b.py\n"
     project.git("rm", "-q", "b.py")
     assert outcomes(go_on(project)) == {"0001-first.patch": "merged by hand"}

@@ -33,6 +33,7 @@ def test_one_that_says_it_needs_it_is_named(project: Project) -> None:
     result = upgrade.skip(project.pin, project.workspace)
     assert result.notes == [
         "something to look at",
+        "0001-clash.patch: was skipped",
         "last: Depends names clash, which was left out: does it work without?",
     ]
 
