@@ -258,12 +258,6 @@ def test_experts_are_skipped_by_their_common_name(inspect: Any, tmp_path: Path) 
     assert found == {name: 0, f"{name}.0.up_proj": 1}
 
 
-def test_not_a_model(inspect: Any, tmp_path: Path) -> None:
-    code, found = inspect(tmp_path)
-    assert code == 1
-    assert "no config.json" in found["reasons"][0]
-
-
 def test_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from vllm.ternary.cli import main
 

@@ -29,8 +29,8 @@ def test_as_a_module() -> None:
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 1
-    assert "/nonexistent does not exist" in done.stdout
+    assert done.returncode == 2
+    assert "/nonexistent does not exist" in done.stderr
 
 
 def test_console_script() -> None:
