@@ -7,13 +7,12 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from overlay import commits, tree
+from overlay import commits, process, tree
 from overlay.errors import OverlayError, UsageError
 from overlay.git import Git
 from overlay.leave_out import leave_out, needed_by
@@ -123,7 +122,7 @@ class _Trials:
                 return None
             env["OVERLAY_WHEEL"] = str(wheel)
         try:
-            code = subprocess.run(self._command, cwd=self._folder, env=env).returncode
+            code = process.complete(self._command, cwd=self._folder, env=env).returncode
         except OSError as fault:
             raise UsageError(f"{self._command[0]}: {fault.strerror}") from fault
         if code in _CANNOT_RUN:

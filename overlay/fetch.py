@@ -18,6 +18,7 @@ from pathlib import Path
 from packaging.tags import sys_tags
 from packaging.utils import parse_wheel_filename
 
+from overlay import process
 from overlay.errors import OverlayError
 from overlay.files import no_space_is_an_error, sha256
 from overlay.lock import alone, held
@@ -92,7 +93,7 @@ def _download(artifact: Artifact, path: Path) -> None:
         env = dict(os.environ, TMPDIR=str(temporary), PYTHONPATH=str(_BACKEND))
         # pip draws its progress bar on its standard output, when that is a terminal.
         shown = sys.stderr if sys.stderr.isatty() else subprocess.DEVNULL
-        result = subprocess.run(
+        result = process.complete(
             command,
             env=env,
             stdout=shown,

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from overlay import process
 from overlay.errors import OverlayError, UsageError
 from overlay.lock import held
 
@@ -101,10 +102,12 @@ class Git:
     def result(self, *args: str, data: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
         """Run a git command whose exit status means something."""
         try:
-            return subprocess.run(
+            return process.complete(
                 [*self._command(), *args],
-                input=data or b"",
-                capture_output=True,
+                data or b"",
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
                 env=environment(),
                 cwd=self.tree,
                 pass_fds=held(),
@@ -221,7 +224,7 @@ class Git:
         """
         command = [*self._command(), "fast-import", "--quiet", "--force", "--done", *options]
         with tempfile.TemporaryFile() as words:
-            process = subprocess.Popen(
+            importer = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
@@ -230,14 +233,14 @@ class Git:
                 cwd=self.tree,
                 pass_fds=held(),
             )
-            assert process.stdin is not None
+            assert importer.stdin is not None
             try:
                 with contextlib.suppress(BrokenPipeError):
-                    yield process.stdin
+                    yield importer.stdin
             finally:
                 with contextlib.suppress(BrokenPipeError):
-                    process.stdin.close()
-                status = process.wait()
+                    importer.stdin.close()
+                status = importer.wait()
             if status:
                 words.seek(0)
                 raise self._failed("fast-import", words.read(), status)

@@ -54,7 +54,10 @@ def alone(path: Path, what: str) -> Iterator[None]:
         except BlockingIOError:
             stream.seek(0)
             holder = stream.read().strip() or "?"
-            print(f"Waiting for another {what} (process {holder}) ...", file=sys.stderr, flush=True)
+            whom = f"another {what} (process {holder})"
+            if holder.isdecimal() and not Path("/proc", holder).exists():
+                whom = f"what an interrupted {what} started and still runs"
+            print(f"Waiting for {whom} ...", file=sys.stderr, flush=True)
             fcntl.flock(stream, fcntl.LOCK_EX)
         with suppress(OSError):  # for the waiting alone: a full disk is for others to report
             os.truncate(stream.fileno(), 0)

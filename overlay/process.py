@@ -8,12 +8,15 @@ import os
 import shlex
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from overlay.errors import OverlayError
 from overlay.lock import held
 
 _TAIL_LINES = 40
+_PATIENCE = 10.0  # seconds that an interrupted program has to end what it started
 
 
 class CommandError(OverlayError):
@@ -23,6 +26,33 @@ class CommandError(OverlayError):
         tail = output.rstrip().splitlines()[-_TAIL_LINES:]
         lines = [f"{what} failed with exit code {code}", f"  command: {shlex.join(command)}"]
         super().__init__("\n".join(lines + [f"    {line}" for line in tail]))
+
+
+def complete(
+    command: Sequence[str | os.PathLike[str]], data: bytes | None = None, **options: Any
+) -> subprocess.CompletedProcess[Any]:
+    """`subprocess.run`, with `data` as input, which lets a program that is interrupted end.
+
+    `subprocess.run` kills it at once. A ninja that is killed does not end its compilers, which a
+    terminal's Ctrl-C does not reach: they would run on, and hold the lock they have inherited.
+    """
+    with subprocess.Popen(command, **options) as child:
+        try:
+            output, errors = child.communicate(data)
+        except KeyboardInterrupt:
+            _end(child)
+            raise
+    return subprocess.CompletedProcess(command, child.returncode, output, errors)
+
+
+def _end(child: subprocess.Popen[Any]) -> None:
+    """Wait for a program that Ctrl-C interrupted as well; ask it to end, then make it."""
+    for insist in (child.terminate, child.kill):
+        with suppress(subprocess.TimeoutExpired, KeyboardInterrupt):  # Ctrl-C again: go on
+            child.wait(_PATIENCE)
+            return
+        insist()
+    child.wait()
 
 
 def run(
@@ -40,7 +70,7 @@ def run(
     """
     words = [os.fspath(word) for word in command]
     try:
-        result = subprocess.run(
+        result = complete(
             words,
             cwd=cwd,
             env=env,
@@ -49,7 +79,6 @@ def run(
             stderr=None if show else subprocess.STDOUT,
             text=True,
             errors="replace",
-            check=False,
             pass_fds=held(),
         )
     except OSError as fault:
