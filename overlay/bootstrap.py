@@ -42,6 +42,9 @@ def ensure_venv(root: Path = ROOT) -> Path:
                 stamp.write_text(wanted)
     except OSError as fault:
         raise SystemExit(f"error: {fault.filename or venv}: {fault.strerror}") from None
+    except KeyboardInterrupt:
+        print("error: interrupted", file=sys.stderr)
+        raise SystemExit(130) from None
     return python
 
 
@@ -71,7 +74,7 @@ def _check_machine() -> None:
     if not PYTHONS[0] <= found <= PYTHONS[1]:
         raise SystemExit(
             f"error: this is Python {platform.python_version()}: install Python 3.11 to 3.14 and "
-            "run it with that (python3.11 apply_patches.py ...)"
+            "put it first on PATH as python3"
         )
     if sys.platform != "linux" or platform.machine() != "x86_64":
         raise SystemExit(
@@ -107,7 +110,13 @@ def _run(command: list[str], venv: Path) -> None:
     if result.returncode:
         lines = [line for line in (result.stderr + result.stdout).splitlines() if line.strip()]
         faults = [line for line in lines if line.startswith("ERROR")] or lines or ["no output"]
-        raise SystemExit(f"error: {venv} could not be made: {faults[-1].strip()}")
+        words = faults[-1].strip()
+        if "No matching distribution" in words:
+            words += (
+                ": is there a network, and do the index or find-links of your pip configuration "
+                "have it?"
+            )
+        raise SystemExit(f"error: {venv} could not be made: {words}")
 
 
 def main() -> int:
