@@ -136,7 +136,7 @@ def run(args: argparse.Namespace, workspace: Workspace) -> None:
         ("architectures", " ".join(archs)),
     ]
     if args.cpu_tryout:
-        tryout.make(args.cpu_tryout, wheel, pin)
+        fresh |= tryout.make(args.cpu_tryout, wheel, pin)
         rows.append(("CPU try-out", tryout.command(args.cpu_tryout)))
     seconds = f"{time.monotonic() - start:.1f}"
     rows.append(("seconds", seconds if fresh else f"{seconds} (nothing had changed)"))

@@ -104,8 +104,9 @@ def find_cxx() -> tuple[Path, str]:
     found = shutil.which(name)
     wanted = f"{GCC_MIN[0]}.{GCC_MIN[1]} to {GCC_MAX}"
     if found is None:
+        what = f"CXX is {name}, which" if "CXX" in os.environ else name
         raise OverlayError(
-            f"{name} is not on PATH: install GCC's C++ compiler, {wanted} "
+            f"{what} is not on PATH: install GCC's C++ compiler, {wanted} "
             "(Debian, Ubuntu: apt install g++)"
         )
     said = process.run([found, "--version"], f"{name} --version")

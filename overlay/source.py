@@ -145,8 +145,10 @@ def _import_checkout(git: Git, source: str, pin: Pin) -> tuple[str, str]:
             with gitpython.Repo(remote) as checkout:
                 if pin.tag not in [tag.name for tag in checkout.tags]:
                     reference = "HEAD"
-        except (gitpython.InvalidGitRepositoryError, gitpython.NoSuchPathError) as fault:
-            raise UsageError(f"--source {source}: is not a git checkout") from fault
+        except gitpython.NoSuchPathError as fault:
+            raise UsageError(f"--source {source}: there is no such folder") from fault
+        except gitpython.InvalidGitRepositoryError as fault:
+            raise UsageError(f"--source {source} is not a git checkout") from fault
     print(f"Importing {pin.tag} of {source} ...", file=sys.stderr, flush=True)
     # What git says on the way is no warning.
     logging.getLogger(gitpython.__name__).setLevel(logging.ERROR)

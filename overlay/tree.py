@@ -109,7 +109,7 @@ def apply_series(
         git = Git(workspace.tree)
         if workspace.tree.exists():
             facts = inspect(git, pin)
-            refuse_work(facts, "apply")
+            refuse_work(facts, "again")
             if not (anew or source_of):
                 _refuse_other(facts)
         patches = read_all(workspace.patches)
@@ -156,7 +156,7 @@ def require_clean_applied(pin: Pin, workspace: Workspace = HERE) -> AppliedSerie
         return applied_series(pin, workspace)
 
 
-def applied_series(pin: Pin, workspace: Workspace, command: str = "this") -> AppliedSeries:
+def applied_series(pin: Pin, workspace: Workspace, command: str = "again") -> AppliedSeries:
     """`require_clean_applied` for a caller that holds the workspace's lock."""
     facts = inspect_pinned(pin, workspace)
     refuse_work(facts, command)

@@ -39,8 +39,10 @@ BINARIES = ("vllm/_C.abi3.so", "vllm/_C_AVX2.abi3.so", "vllm/_C_AVX512.abi3.so")
 _ELSEWHERE = ("PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PYTHONPATH", "PYTHONHOME")
 
 
-def make(folder: Path, wheel: Path, pin: Pin) -> None:
+def make(folder: Path, wheel: Path, pin: Pin) -> bool:
     """Make, or bring up to date, an environment in `folder` with the wheel in it.
+
+    False when it was there already.
 
     It is an ordinary virtual environment, so it stays where it is made. One that was cut short is
     marked so and made anew. Raises UsageError for a folder with other things in it, CommandError
@@ -52,7 +54,7 @@ def make(folder: Path, wheel: Path, pin: Pin) -> None:
     ).hexdigest()
     old = _stamp(folder)
     if old == {"base": base, "wheel": sha256(wheel)}:
-        return
+        return False
     require_space(folder, _SPACE_WHEEL if old.get("base") == base else _SPACE_NEW)
     binaries = fetch(pin.cpu_tryout)
     if old.get("base") != base:
@@ -66,6 +68,7 @@ def make(folder: Path, wheel: Path, pin: Pin) -> None:
     _pip(folder, "--no-deps", "--force-reinstall", str(wheel))
     _lay_binaries(folder, binaries)
     _write_stamp(folder, {"base": base, "wheel": sha256(wheel)})
+    return True
 
 
 def check_folder(folder: Path) -> None:

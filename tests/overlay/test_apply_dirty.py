@@ -16,6 +16,8 @@ def test_both_refuse(project: Project, staged: bool) -> None:
     (project.tree / "b.py").write_text("mine\n")
     if staged:
         project.git("add", "b.py")
-    assert "changes that are in no commit (b.py)" in project.refusal()
+    message = project.refusal()
+    assert "changes that are in no commit (b.py)" in message
+    assert message.endswith(", then again")  # build.sh applies as well
     with pytest.raises(OverlayError, match=r"\(b\.py\)"):
         unapply(project.pin, project.workspace)

@@ -42,6 +42,11 @@ def test_shallow_checkout(project: Project) -> None:
     assert project.tree_id() == project.model_id()
 
 
-def test_no_checkout(project: Project) -> None:
-    with pytest.raises(OverlayError, match="is not a git checkout"):
+def test_no_folder(project: Project) -> None:
+    with pytest.raises(OverlayError, match=r"/nowhere: there is no such folder$"):
         apply_series(project.pin, project.workspace, str(project.root / "nowhere"))
+
+
+def test_no_checkout(project: Project) -> None:
+    with pytest.raises(OverlayError, match=r"/home is not a git checkout$"):
+        apply_series(project.pin, project.workspace, str(project.root / "home"))

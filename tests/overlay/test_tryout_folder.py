@@ -60,7 +60,7 @@ def test_new(tmp_path: Path, wheel: Path, commands: list[list[str]]) -> None:
 def test_nothing_changed(tmp_path: Path, wheel: Path, commands: list[list[str]]) -> None:
     tryout.make(tmp_path / "try", wheel, load_pin())
     commands.clear()
-    tryout.make(tmp_path / "try", wheel, load_pin())
+    assert not tryout.make(tmp_path / "try", wheel, load_pin())
     assert commands == []
 
 

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
+"""The summary says that nothing had changed when neither the wheel nor the try-out is new."""
+
+from pathlib import Path
+
+import pytest
+from small_build import SmallBuild
+
+from overlay import build
+
+
+@pytest.mark.parametrize("made", [False, True])
+def test_tryout_counts(
+    made: bool,
+    small: SmallBuild,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    small.build()
+    monkeypatch.setattr(build, "load_pin", lambda path: small.pin)
+    monkeypatch.setattr(build.compiler, "check_machine", lambda: None)
+    monkeypatch.setattr(build.tryout, "make", lambda folder, wheel, pin: made)
+    words = ["--archs", "8.0", "--cpu-tryout", str(tmp_path / "try")]
+    build.run(build.parse_arguments(words), small.workspace)
+    seconds = capsys.readouterr().out.splitlines()[-1]
+    assert seconds.startswith("seconds ")
+    assert seconds.endswith(" (nothing had changed)") != made
