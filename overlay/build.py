@@ -179,6 +179,9 @@ def build_wheel(
         raise OverlayError(f"the wheel is not right: {'; '.join(report.faults)}")
     dist.mkdir(exist_ok=True)
     wheel = dist / draft.name
+    there = _archs_of(wheel)
+    if there not in ([], list(archs)):
+        print(f"Replacing the wheel for {' '.join(there)} by one for {' '.join(archs)}", flush=True)
     with whole_file(wheel) as part:  # dist/ may be on another disk
         shutil.move(draft, part)
     for old in dist.glob(f"vllm-{pin.wheel_version}-*.whl"):
@@ -296,6 +299,17 @@ def _unchanged(stamp: Path, key: str, dist: Path) -> Path | None:
         return wheel if data == {"key": key, **_identity(wheel)} else None
     except (OSError, ValueError, KeyError):
         return None
+
+
+def _archs_of(wheel: Path) -> list[str]:
+    """The architectures a built wheel has code for; none when there is no such wheel."""
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            data = archive.read(WheelName.parse(wheel.name).dist_info + contents.FILE)
+        extension = contents.parse(data, wheel.name)["extension"]
+    except (OSError, KeyError, zipfile.BadZipFile, OverlayError):
+        return []
+    return list(extension["architectures"]) if extension else []
 
 
 def _identity(wheel: Path) -> dict[str, int]:
