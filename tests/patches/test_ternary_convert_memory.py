@@ -3,6 +3,7 @@
 """Memory does not grow with the model: a matrix of any size is read in pieces."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -58,12 +59,14 @@ def test_peak(kind: str, matrices: int, tmp_path: Path) -> None:
     size = write_zeros(tmp_path / "source", config)
     largest = 4 * 2048 * 8192 >> 20
     # One scale for a matrix is found with the whole of it sorted; else pieces are enough.
-    allowed = 200 + matrices * largest
+    allowed = 100 + matrices * largest
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, tmp_path / "source", tmp_path / "result",
          "--from", "dense", "--rule", "l2", "--scale", kind],
         capture_output=True,
         text=True,
+        # What malloc keeps of freed blocks would differ from run to run, by up to 100 MiB.
+        env=os.environ | {"MALLOC_MMAP_THRESHOLD_": "65536"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
     peak = int(done.stdout.split()[-1])
