@@ -16,6 +16,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from overlay.errors import NETWORK
+
 ROOT = Path(__file__).resolve().parent.parent
 PYTHONS = ((3, 11), (3, 14))
 
@@ -112,10 +114,7 @@ def _run(command: list[str], venv: Path) -> None:
         faults = [line for line in lines if line.startswith("ERROR")] or lines or ["no output"]
         words = faults[-1].strip()
         if "No matching distribution" in words:
-            words += (
-                ": is there a network, and do the index or find-links of your pip configuration "
-                "have it?"
-            )
+            words += f": {NETWORK}"
         raise SystemExit(f"error: {venv} could not be made: {words}")
 
 

@@ -2,6 +2,9 @@
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
 """Errors that end a command with one line and no traceback."""
 
+# What to look at when pip does not find what it is asked for.
+NETWORK = "is there a network, and do the index or find-links of your pip configuration have it?"
+
 
 class OverlayError(Exception):
     """A fault a person can act on: one line that says what, where and what to do.

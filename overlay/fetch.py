@@ -19,7 +19,7 @@ from packaging.tags import sys_tags
 from packaging.utils import parse_wheel_filename
 
 from overlay import process
-from overlay.errors import OverlayError
+from overlay.errors import NETWORK, OverlayError
 from overlay.files import no_space_is_an_error, sha256
 from overlay.lock import alone, held
 from overlay.paths import cache_dir
@@ -139,10 +139,7 @@ def _reason(artifact: Artifact, words: str) -> str:
         return f"no space left on the disk of {cache_dir()}: make room there"
     if "No matching distribution" in words or "find a version" in words:
         hashed = " with this hash" if artifact.sha256 else ""
-        return (
-            f"pip finds no {artifact.package} {artifact.version}{hashed}: is there a network, and "
-            "do the index or find-links of your pip configuration have it?"
-        )
+        return f"pip finds no {artifact.package} {artifact.version}{hashed}: {NETWORK}"
     errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
     return f"pip cannot download it: {(errors or lines or ['no output'])[-1]}"
 
