@@ -10,12 +10,14 @@ the programs it started die too, in the middle of what they write.
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -54,6 +56,17 @@ def kills(
         KILLS[test] += _ended(lambda s=seconds: _until_time(s, work)) == -signal.SIGKILL
         yield f"after {seconds:.4f} s"
         reset()
+
+
+def resetting(folder: Path, kept: Path) -> Callable[[], None]:
+    """What brings `folder` back to what it is now, of which a copy goes to `kept`."""
+    shutil.copytree(folder, kept)
+
+    def reset() -> None:
+        shutil.rmtree(folder)
+        shutil.copytree(kept, folder)
+
+    return reset
 
 
 def _ended(work: Callable[[], int]) -> int:

@@ -2,9 +2,7 @@
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
 """Killed at any moment of apply, the branch is the old or the new; the next apply puts it right."""
 
-import shutil
-
-from killing import kills
+from killing import kills, resetting
 from small_project import Project, numbered
 
 from overlay.git import Git
@@ -15,11 +13,7 @@ def test_next_apply_repairs(project: Project) -> None:
     project.add_patch("first", {"a.py": numbered(line_3="3"), "deep/new.py": "x\n", "b.py": None})
     project.add_patch("second", {"a.py": numbered(line_3="3", line_20="20")})
     kept = project.root / "kept"
-    shutil.copytree(project.tree, kept)
-
-    def reset() -> None:
-        shutil.rmtree(project.tree)
-        shutil.copytree(kept, project.tree)
+    reset = resetting(project.tree, kept)
 
     project.apply()
     wanted = project.state()

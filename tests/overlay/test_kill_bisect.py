@@ -2,10 +2,9 @@
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
 """Killed at any moment, also in the middle of adding its work tree, the next bisect is right."""
 
-import shutil
 import sys
 
-from killing import kills
+from killing import kills, resetting
 from small_project import Project, numbered
 
 from overlay.bisect import Culprit, bisect
@@ -27,12 +26,7 @@ def _bisect(project: Project) -> Culprit:
 def test_next_bisect_is_right(project: Project) -> None:
     _two(project)
     state = project.state()
-    kept = project.root / "kept"
-    shutil.copytree(project.workspace.root, kept)
-
-    def reset() -> None:
-        shutil.rmtree(project.workspace.root)
-        shutil.copytree(kept, project.workspace.root)
+    reset = resetting(project.workspace.root, project.root / "kept")
 
     for moment in kills("bisect", lambda: _bisect(project), reset, 20, 8):
         assert _bisect(project).name == "second", moment

@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from killing import kills
+from killing import kills, resetting
 from small_build import SmallBuild
 
 from overlay import extension, process
@@ -43,12 +43,7 @@ def test_next_build_ends_right(compiled: SmallBuild) -> None:
     earlier = compiled.dist / "vllm-0.31.0+ternary.1-cp38-abi3-manylinux_2_28_x86_64.whl"
     compiled.dist.mkdir()
     earlier.write_bytes(b"of another version\n")
-    kept = compiled.root / "kept"
-    shutil.copytree(compiled.workspace.root, kept)
-
-    def reset() -> None:
-        shutil.rmtree(compiled.workspace.root)
-        shutil.copytree(kept, compiled.workspace.root)
+    reset = resetting(compiled.workspace.root, compiled.root / "kept")
 
     wheel = compiled.build()[0]
     wanted = wheel.read_bytes()

@@ -2,9 +2,7 @@
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
 """Killed at any moment of drop, tree and patches/ are the old or the new, together."""
 
-import shutil
-
-from killing import kills
+from killing import kills, resetting
 from small_project import Project, numbered
 
 from overlay.edits import drop
@@ -15,15 +13,10 @@ def test_next_run_ends_right(project: Project) -> None:
     project.add_patch("second", {"b.py": None, "deep/new.py": "x\n"})
     project.add_patch("third", {"a.py": numbered(line_3="3", line_25="25")})
     project.apply()
-    kept = project.root / "kept"
-    shutil.copytree(project.workspace.root, kept)
+    reset = resetting(project.workspace.root, project.root / "kept")
 
     def work() -> None:
         drop(["second"], project.pin, project.workspace)
-
-    def reset() -> None:
-        shutil.rmtree(project.workspace.root)
-        shutil.copytree(kept, project.workspace.root)
 
     def both() -> tuple[dict[str, object], dict[str, bytes]]:
         return project.state(), project.patch_files()

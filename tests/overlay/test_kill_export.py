@@ -2,9 +2,7 @@
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
 """Killed at any moment of export, patches/ is the old or the new; the next export ends right."""
 
-import shutil
-
-from killing import kills
+from killing import kills, resetting
 from small_project import Project, numbered
 
 from overlay.export import export
@@ -16,15 +14,10 @@ def test_old_or_new(project: Project) -> None:
     project.apply()
     (project.tree / "b.py").write_text("one\n")
     project.git("commit", "-q", "-a", "-m", "third: Cut b")
-    kept = project.root / "kept"
-    shutil.copytree(project.workspace.root, kept)
+    reset = resetting(project.workspace.root, project.root / "kept")
 
     def work() -> None:
         export(project.pin, project.workspace)
-
-    def reset() -> None:
-        shutil.rmtree(project.workspace.root)
-        shutil.copytree(kept, project.workspace.root)
 
     old = project.patch_files()
     work()

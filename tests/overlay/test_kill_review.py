@@ -2,9 +2,7 @@
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
 """Killed at any moment of the import of another version, the next review comes out right."""
 
-import shutil
-
-from killing import kills
+from killing import kills, resetting
 from small_project import BASE, Project, numbered
 
 from overlay.review import Report, review
@@ -15,15 +13,10 @@ def test_next_review_is_right(project: Project) -> None:
     project.add_patch("first", {"a.py": numbered(line_5="5")})
     project.apply()
     state = project.state()
-    kept = project.root / "kept"
-    shutil.copytree(project.tree, kept)
+    reset = resetting(project.tree, project.root / "kept")
 
     def work() -> list[Report]:
         return review(["0.33.0"], project.pin, project.workspace)
-
-    def reset() -> None:
-        shutil.rmtree(project.tree)
-        shutil.copytree(kept, project.tree)
 
     for moment in kills("review", work, reset, 15, 10):
         (report,) = work()

@@ -2,9 +2,7 @@
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
 """Killed at any moment of import, the foreign patch is a commit or is not; again ends right."""
 
-import shutil
-
-from killing import kills
+from killing import kills, resetting
 from small_project import Project, numbered
 
 from overlay.edits import take_in
@@ -18,15 +16,10 @@ def test_next_run_ends_right(project: Project) -> None:
     project.commit_model({"b.py": None, "deep/new.py": "x\n"}, "foreign")
     file = project.root / "foreign.diff"
     file.write_bytes(project.model_git("diff", "--no-renames", "HEAD~1", "HEAD"))
-    kept = project.root / "kept"
-    shutil.copytree(project.workspace.root, kept)
+    reset = resetting(project.workspace.root, project.root / "kept")
 
     def work() -> None:
         take_in(file, "foreign", project.pin, project.workspace)
-
-    def reset() -> None:
-        shutil.rmtree(project.workspace.root)
-        shutil.copytree(kept, project.workspace.root)
 
     for moment in kills("import of a patch", work, reset, 20, 10):
         state = status(project.pin, project.workspace).state

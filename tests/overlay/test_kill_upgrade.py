@@ -3,11 +3,8 @@
 """Killed at any moment, the same upgrade command again ends right and says what to look at, and
 --abort is the old state."""
 
-import shutil
-from collections.abc import Callable
-
 import pytest
-from killing import kills
+from killing import kills, resetting
 from small_project import BASE, Project, numbered
 from upgrading import everything, go_on, new_pin, outcomes, prepare, resolve, start
 
@@ -23,17 +20,6 @@ def clash(project: Project) -> None:
     prepare(project, {**BASE, "a.py": numbered(line_10="zehn"), "dir/c.py": "c\n"})
 
 
-def resetting(project: Project) -> Callable[[], None]:
-    kept = project.root / "kept"
-    shutil.copytree(project.workspace.root, kept)
-
-    def reset() -> None:
-        shutil.rmtree(project.workspace.root)
-        shutil.copytree(kept, project.workspace.root)
-
-    return reset
-
-
 def under_way(project: Project) -> progress.Progress | None:
     """The upgrade there is, once what the kill left is repaired."""
     with tree.opened(project.workspace):
@@ -43,7 +29,7 @@ def under_way(project: Project) -> progress.Progress | None:
 def test_start_stops_or_is_undone(project: Project) -> None:
     clash(project)
     old = everything(project)
-    reset = resetting(project)
+    reset = resetting(project.workspace.root, project.root / "kept")
     start(project)
     stopped = everything(project)
     reset()
@@ -64,7 +50,7 @@ def test_continue_ends(project: Project) -> None:
     old = everything(project)
     start(project)
     resolve(project, "a.py", numbered(line_10="both"))
-    reset = resetting(project)
+    reset = resetting(project.workspace.root, project.root / "kept")
     assert list(outcomes(go_on(project)).values()) == ["clean", "merged by hand", "clean"]
     new = everything(project)
     reset()
@@ -86,7 +72,7 @@ def test_start_ends(project: Project) -> None:
     project.add_patch("first", {"pkg/mod.py": "x\n"})
     project.add_patch("second", {"a.py": numbered(line_10="ten")}, Depends="first, gone")
     prepare(project, {**BASE, "dir/c.py": "c\n"})
-    reset = resetting(project)
+    reset = resetting(project.workspace.root, project.root / "kept")
     notes = start(project).notes
     new = everything(project)
     assert len(notes) == 2
@@ -113,7 +99,7 @@ def test_abort_ends(project: Project) -> None:
     clash(project)
     old = everything(project)
     start(project)
-    reset = resetting(project)
+    reset = resetting(project.workspace.root, project.root / "kept")
     for moment in kills("upgrade --abort", lambda: upgrade.abort(project.workspace), reset, 20, 5):
         if under_way(project):
             upgrade.abort(project.workspace)
