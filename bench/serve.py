@@ -8,16 +8,19 @@ small-lm is the trained model in bench/models; it comes as it is (bitnet) and wi
 multiplied out (bf16); of the others random checkpoints are written. The servers of the installed
 vLLM, with torch.compile and CUDA graphs, are started together: each gets a key-value cache that is
 just large enough, so that they fit on the GPU side by side. When all are up, one after the other is
-asked over HTTP while the rest are idle; those not up after --start-limit seconds are ended before
-that and left out. One row a server and number of streams, in the file as soon as the server is
-measured, in place of what the file had of the same model and weights:
+asked over HTTP while the processes of the rest are stopped; those that are not up after
+--start-limit seconds are ended before that and left out. One row a server and number of streams, in
+the file as soon as the server is measured, in place of what the file had of the same model, weights
+and arguments:
 
     tok_s       tokens a second of all streams together: the slope between a short and a long
                 answer (32 and 160 tokens), so that prefill and HTTP set-up cancel
-    ttft_ms     time to the first token of a 2048-token prompt, best of three
+    turns       tok_s of each turn, where there are more (--turns); tok_s is their median
+    ttft_ms     time to the first token of a 2048-token prompt, best of three; of turns the median
     weight_gib  what the server says loading the model took on the GPU
     start_s     from the command to the first answer of /health
     servers     how many were started together; start_s is longer than that of one alone
+    server_args what --server-args added
 """
 
 import argparse
@@ -43,7 +46,16 @@ from checkpoints import (
     write_checkpoint,
     write_small_lm,
 )
-from serve_table import SMALL_LM, Row, cache_bytes, keep, parse_models, ratios, table
+from serve_table import (
+    SMALL_LM,
+    Row,
+    cache_bytes,
+    keep,
+    median_of_turns,
+    parse_models,
+    ratios,
+    table,
+)
 
 SHORT, LONG = 32, 160
 PROMPT = 16
@@ -175,9 +187,8 @@ def report(server: Server, fault: BaseException) -> None:
 def stop(servers: list[Server]) -> None:
     """Ends all of them, first politely."""
     for number in (signal.SIGTERM, signal.SIGKILL):
-        for server in servers:
-            if server.process.poll() is None:
-                os.killpg(server.process.pid, number)
+        signal_all(servers, number)
+        signal_all(servers, signal.SIGCONT)  # where it is stopped, it would not end
         deadline = time.monotonic() + STOP_LIMIT_S
         for server in servers:
             try:
@@ -254,16 +265,29 @@ def measure(server: Server, streams: list[int], servers: int) -> list[Row]:
     return rows
 
 
-def measure_all(ready: list[Server], streams: list[int], servers: int, out: Path) -> int:
-    """Measures one after the other, rows into `out` at once; returns how many could be."""
-    measured = 0
-    for server in ready:
-        try:
-            keep(out, measure(server, streams, servers))
-            measured += 1
-        except (RuntimeError, aiohttp.ClientError, TimeoutError) as fault:
-            report(server, fault)
-    return measured
+def signal_all(servers: list[Server], number: signal.Signals) -> None:
+    """Sends a signal to all processes of those that still run."""
+    for server in servers:
+        if server.process.poll() is None:
+            os.killpg(server.process.pid, number)
+
+
+def measure_all(ready: list[Server], args: argparse.Namespace, servers: int) -> int:
+    """Measures one after the other, rows into --out at once; returns how many could be."""
+    turns: dict[str, list[list[Row]]] = {server.name: [] for server in ready}
+    signal_all(ready, signal.SIGSTOP)
+    for turn in range(args.turns):
+        # Every other turn backwards, so that no server is always measured behind the same one.
+        for server in ready[:: -1 if turn % 2 else 1]:
+            signal_all([server], signal.SIGCONT)
+            try:
+                rows = measure(server, args.streams, servers)
+                turns[server.name].append([row | {"server_args": args.server_args} for row in rows])
+                keep(args.out, median_of_turns(turns[server.name]))
+            except (RuntimeError, aiohttp.ClientError, TimeoutError) as fault:
+                report(server, fault)
+            signal_all([server], signal.SIGSTOP)
+    return sum(len(rows) == args.turns for rows in turns.values())
 
 
 def main() -> int:
@@ -284,13 +308,16 @@ def main() -> int:
     )
     parser.add_argument("--folder", type=Path, help="for the checkpoints, until they are loaded")
     parser.add_argument("--server-args", default="", help="more arguments for each server")
+    parser.add_argument("--turns", type=int, default=1, help="how often each is measured")
     args = parser.parse_args()
+    if args.turns < 1:
+        parser.error("--turns: at least one is needed")
     try:
         pairs = parse_models(args.models, list(GEOMETRIES), list(QUANTIZATION_CONFIGS))
     except ValueError as fault:
         parser.error(str(fault))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the servers end as well
-    streams = sorted(set(args.streams))
+    args.streams = streams = sorted(set(args.streams))
     servers: list[Server] = []
     try:
         with tempfile.TemporaryDirectory(prefix="serve-", dir=args.folder) as name:
@@ -304,7 +331,7 @@ def main() -> int:
                 servers.append(start(pair, folder, streams, extra, log, port))
             ready = asyncio.run(wait_all(servers, args.start_limit))
             print(f"{len(ready)} servers up after {time.monotonic() - begin:.0f} s", flush=True)
-        measured = measure_all(ready, streams, len(servers), args.out)
+        measured = measure_all(ready, args, len(servers))
     finally:
         stop(servers)
     rows = keep(args.out, [])

@@ -3,6 +3,7 @@
 """What bench/serve.py serves and how its rows become a table; needs no torch."""
 
 import json
+import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -43,12 +44,28 @@ def cache_bytes(config: Mapping[str, Any], streams: int, tokens: int, longest: i
     return int(token * (max(longest, streams * (tokens + BLOCK)) + SPARE_TOKENS))
 
 
+def median_of_turns(turns: Sequence[Sequence[Row]]) -> list[Row]:
+    """The rows of a server from those of its turns, which have the same streams in the same order:
+    the medians of tok_s and ttft_ms, and each turn's tok_s where there is more than one."""
+    rows = []
+    for same in zip(*turns, strict=True):
+        medians = {key: statistics.median(row[key] for row in same) for key in ("tok_s", "ttft_ms")}
+        each = {"turns": [row["tok_s"] for row in same]} if len(same) > 1 else {}
+        rows.append(same[0] | medians | each)
+    return rows
+
+
+def same_server(row: Row) -> tuple[str, str, str]:
+    """Model, weights and arguments: what rows of one server have in common."""
+    return row["model"], row["weights"], row.get("server_args", "")
+
+
 def keep(file: Path, rows: Sequence[Row]) -> list[Row]:
-    """Rows of the file with these in place of those of the same models and weights: it has all or
-    none of the new ones, whenever the program is ended."""
-    replaced = {(row["model"], row["weights"]) for row in rows}
+    """Rows of the file with these in place of those of the same servers: it has all or none of the
+    new ones, whenever the program is ended."""
+    replaced = {same_server(row) for row in rows}
     there = json.loads(file.read_text()) if file.exists() else []
-    kept = [row for row in there if (row["model"], row["weights"]) not in replaced]
+    kept = [row for row in there if same_server(row) not in replaced]
     whole = file.with_name(file.name + ".new")
     whole.write_text(json.dumps([*kept, *rows], indent=1) + "\n")
     whole.replace(file)
@@ -56,10 +73,11 @@ def keep(file: Path, rows: Sequence[Row]) -> list[Row]:
 
 
 def by_server(rows: Sequence[Row]) -> dict[tuple[str, str], dict[int, Row]]:
-    """Model and weights -> streams -> row."""
+    """Model, and weights with the arguments -> streams -> row."""
     servers: dict[tuple[str, str], dict[int, Row]] = {}
     for row in rows:
-        servers.setdefault((row["model"], row["weights"]), {})[row["streams"]] = row
+        model, *kind = same_server(row)
+        servers.setdefault((model, " ".join(kind).strip()), {})[row["streams"]] = row
     return servers
 
 

@@ -29,3 +29,15 @@ def test_others_stay_and_older_ones_go(tmp_path: Path) -> None:
     rows = serve_table.keep(out, [row("bf16", 1, 210.0)])
     assert rows == [other, row("ternary", 1, 450.0), row("bf16", 1, 210.0)]
     assert json.loads(out.read_text()) == rows
+
+
+def test_other_arguments_are_another_server(tmp_path: Path) -> None:
+    out = tmp_path / "serve.json"
+    plain, eager = row("ternary", 1, 450.0), row("ternary", 1, 90.0)
+    eager["server_args"] = "--enforce-eager"
+    serve_table.keep(out, [plain])
+    assert serve_table.keep(out, [eager]) == [plain, eager]
+    assert [name for _, name in serve_table.by_server([plain, eager])] == [
+        "ternary",
+        "ternary --enforce-eager",
+    ]
