@@ -26,7 +26,6 @@ from pathlib import Path
 from typing import Any
 
 WARM_UP, REPEATS, KERNELS, NAME_LENGTH = 3, 12, 6, 90
-KNOWN_TOKENS = 50_000
 CACHE_BYTES = 2**31
 
 
@@ -49,12 +48,13 @@ def make_engine(model: Path) -> Any:
 
 
 def first_token_ms(engine: Any, tokens: int, seed: int) -> float:
-    """The time until a prompt that no other seed gives is answered by one token."""
+    """The time until a prompt of this seed is answered by one token."""
     from vllm import SamplingParams
     from vllm.inputs import TokensPrompt
 
     params = SamplingParams(max_tokens=1, temperature=0, ignore_eos=True, detokenize=False)
-    ids = [(seed * 7919 + i * 31) % KNOWN_TOKENS + 1 for i in range(tokens)]
+    known = engine.llm_engine.model_config.get_vocab_size() - 1
+    ids = [(seed * 7919 + i * 31) % known + 1 for i in range(tokens)]
     begin = time.perf_counter()
     engine.generate([TokensPrompt(prompt_token_ids=ids)], params, use_tqdm=False)
     return (time.perf_counter() - begin) * 1e3
@@ -102,6 +102,8 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=2048, help="of the prompt (%(default)s)")
     parser.add_argument("--out", type=Path, required=True, help="JSON file that gets the row")
     args = parser.parse_args()
+    if not args.out.resolve().parent.is_dir():
+        parser.error(f"{args.out}: there is no such folder")
     engine = make_engine(args.model)
     times = [first_token_ms(engine, args.tokens, i) for i in range(WARM_UP + REPEATS)][WARM_UP:]
     kernels = kernels_of(engine, args.tokens, WARM_UP + REPEATS)

@@ -24,7 +24,7 @@ start, on all processors. (It is a requirement of vLLM's; without vLLM: `pip ins
 "humming-kernels[cu13]"`.) At the end stands what kernel_goals.py makes of the rows.
 
 Up to 64 tokens come first, for all kernels: after a second of larger products the H200's clock is
-a quarter lower, and ours with one token takes up to 16 % longer.
+a quarter lower, and ours with one token took up to 16 % longer. 128 and more come behind such.
 
 The rows are saved as they come; --budget ends the run in time and names what is left.
 """

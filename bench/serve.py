@@ -25,6 +25,7 @@ and arguments:
 
 import argparse
 import asyncio
+import contextlib
 import json
 import os
 import re
@@ -266,9 +267,9 @@ def measure(server: Server, streams: list[int], servers: int) -> list[Row]:
 
 
 def signal_all(servers: list[Server], number: signal.Signals) -> None:
-    """Sends a signal to all processes of those that still run."""
+    """Sends a signal to all of their processes, also to those that outlive the first one."""
     for server in servers:
-        if server.process.poll() is None:
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(server.process.pid, number)
 
 

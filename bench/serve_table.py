@@ -49,7 +49,10 @@ def median_of_turns(turns: Sequence[Sequence[Row]]) -> list[Row]:
     the medians of tok_s and ttft_ms, and each turn's tok_s where there is more than one."""
     rows = []
     for same in zip(*turns, strict=True):
-        medians = {key: statistics.median(row[key] for row in same) for key in ("tok_s", "ttft_ms")}
+        medians = {
+            key: round(statistics.median(row[key] for row in same), 1)
+            for key in ("tok_s", "ttft_ms")
+        }
         each = {"turns": [row["tok_s"] for row in same]} if len(same) > 1 else {}
         rows.append(same[0] | medians | each)
     return rows

@@ -78,8 +78,13 @@ def generated(function: Callable[..., Tensors]) -> list[list[str]]:
     return [re.findall(steps, kernel) for kernel in kernels]
 
 
-def product(x: torch.Tensor, weight: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
-    return ops.ternary_gemm(x, weight, scale, None, SIZE, SIZE, -1, False)
+def product(
+    x: torch.Tensor,
+    weight: torch.Tensor,
+    scale: torch.Tensor,
+    bias: torch.Tensor | None = None,
+) -> torch.Tensor:
+    return ops.ternary_gemm(x, weight, scale, bias, SIZE, SIZE, -1, False)
 
 
 def adds_to(x: torch.Tensor, residual: torch.Tensor, *weight: torch.Tensor) -> Tensors:
@@ -95,6 +100,11 @@ def comes_later(x: torch.Tensor, residual: torch.Tensor, *_: torch.Tensor) -> Te
     return (residual.float().sin() * x.float().sum(0).cumsum(0),)
 
 
+def fills_before(x: torch.Tensor, residual: torch.Tensor, *weight: torch.Tensor) -> Tensors:
+    bias = torch.full((SIZE,), 3.0, dtype=x.dtype, device=x.device)
+    return (product(x.float().cumsum(0).bfloat16(), *weight, bias),)
+
+
 @pytest.mark.parametrize("function", [adds_to, leaves_alone])
 def test_waits_first_behind_a_product(hopper: None, function: Callable[..., Tensors]) -> None:
     first = generated(function)[0]
@@ -108,6 +118,13 @@ def test_reads_first_behind_its_own(hopper: None) -> None:
     last = generated(comes_later)[-1]
 
     assert last.index("tl.load") < last.index("gdc_wait") < last.index("gdc_launch")
+
+
+def test_a_fill_does_not_wait(hopper: None) -> None:
+    """The hole that docs/kernels.md warns of."""
+    behind_its_own = generated(fills_before)[-1]
+
+    assert behind_its_own == ["tl.store"]
 
 
 def test_layer_is_made(
