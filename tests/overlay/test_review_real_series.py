@@ -51,4 +51,7 @@ def test_no_name_is_gone_in_the_next_version(reports: dict[str, Report]) -> None
 @pytest.mark.slow
 def test_names_that_the_version_before_lacks(reports: dict[str, Report]) -> None:
     gone = {v.topic: {m.name for m in v.missing} for v in reports["0.31.0"].verdicts if v.missing}
-    assert gone == {"marlin-int8-prefer-marlin": {"backends", "prioritize_humming"}}
+    assert gone == {
+        "marlin-int8-prefer-marlin": {"backends", "prioritize_humming"},
+        "flashinfer-sampler-nvcc": {"_flashinfer_nvcc_path"},
+    }
