@@ -280,6 +280,8 @@ def measure_all(ready: list[Server], args: argparse.Namespace, servers: int) -> 
     for turn in range(args.turns):
         # Every other turn backwards, so that no server is always measured behind the same one.
         for server in ready[:: -1 if turn % 2 else 1]:
+            if len(turns[server.name]) < turn:
+                continue  # it failed in an earlier one
             signal_all([server], signal.SIGCONT)
             try:
                 rows = measure(server, args.streams, servers)

@@ -3,15 +3,22 @@
 """The tools are scripts: loaded from their files, or run as a user runs them."""
 
 import importlib.util
+import os
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 INSPECT = Path(__file__).parents[2] / "tools" / "inspect_w4a8.py"
+BENCH = Path(__file__).parents[2] / "bench"
+SILENT = "import signal; signal.pause()"
 
 
 @pytest.fixture
@@ -33,3 +40,36 @@ def run_inspect() -> Callable[..., subprocess.CompletedProcess[str]]:
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
     return run
+
+
+@pytest.fixture
+def serve(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    for name in ("checkpoints", "serve_table", "serve"):
+        spec = importlib.util.spec_from_file_location(name, BENCH / f"{name}.py")
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, name, module)
+        spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def make_server(serve: ModuleType, tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """Makes servers that answer nobody, of one process that runs `code`."""
+    processes = []
+
+    def make(weights: str, code: str = SILENT) -> Any:
+        log = tmp_path / f"{weights}.log"
+        log.write_text("the server's last words\n")
+        process = subprocess.Popen(
+            [sys.executable, "-c", code], start_new_session=True, stdout=subprocess.PIPE
+        )
+        processes.append(process)
+        url = "http://127.0.0.1:1"  # where nobody listens
+        return serve.Server("llama3-8b", weights, 100, log, url, process, time.monotonic())
+
+    yield make
+    for process in processes:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
