@@ -11,7 +11,7 @@ from overlay.pin import Pin
 from overlay.upstream import Lock, load_upstream, references
 
 _HEAD = """\
-<!-- Rendered by `./apply_patches.py manifest` from the headers in patches/: edit those. -->
+<!-- Rendered by `./apply_patches.py manifest` from the headers of patches/. -->
 # Patches on vLLM {version}
 
 {count}, {files} files, +{added} -{removed} lines. Applied in this order; a patch is what stands in

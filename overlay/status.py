@@ -70,7 +70,7 @@ def status(pin: Pin, workspace: Workspace = HERE) -> Status:
         held = set(git.text("rev-list", f"{facts.base}..HEAD").split())
         for file, entry in entries.items():
             if entry.commit not in held:
-                standing[file] = "its commit was edited or dropped"
+                standing[file] = "its commit is gone: edited, rebased or dropped"
     state, detail = _state(facts, hashes)
     if facts.dirty and not facts.upgrade:
         in_part = _in_part(git, workspace, facts, standing)
