@@ -135,6 +135,9 @@ def run(args: argparse.Namespace, workspace: Workspace) -> None:
         ("patches", f"{len(series.patches)}: {' '.join(one.name for one in series.patches)}"),
         ("architectures", " ".join(archs)),
     ]
+    others = sorted(one.name for one in dist.glob("vllm-*.whl") if one != wheel)
+    if others:
+        rows.insert(1, ("beside it", f"{' '.join(others)} (pip takes one: say which)"))
     if args.cpu_tryout:
         fresh |= tryout.make(args.cpu_tryout, wheel, pin)
         rows.append(("CPU try-out", tryout.command(args.cpu_tryout)))
