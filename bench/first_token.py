@@ -22,8 +22,11 @@ import json
 import os
 import statistics
 import time
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
+
+from serve_table import keep, prompt_tokens
 
 WARM_UP, REPEATS, KERNELS, NAME_LENGTH = 3, 12, 6, 90
 CACHE_BYTES = 2**31
@@ -53,8 +56,7 @@ def first_token_ms(engine: Any, tokens: int, seed: int) -> float:
     from vllm.inputs import TokensPrompt
 
     params = SamplingParams(max_tokens=1, temperature=0, ignore_eos=True, detokenize=False)
-    known = engine.llm_engine.model_config.get_vocab_size() - 1
-    ids = [(seed * 7919 + i * 31) % known + 1 for i in range(tokens)]
+    ids = prompt_tokens(seed, tokens, engine.llm_engine.model_config.get_vocab_size())
     begin = time.perf_counter()
     engine.generate([TokensPrompt(prompt_token_ids=ids)], params, use_tqdm=False)
     return (time.perf_counter() - begin) * 1e3
@@ -116,9 +118,7 @@ def main() -> None:
         "span_ms": round(max(end for _, end, _ in kernels) - kernels[0][0], 1),
         "kernels": longest(kernels),
     }
-    rows = json.loads(args.out.read_text()) if args.out.exists() else []
-    rows = [old for old in rows if old["model"] != row["model"]] + [row]
-    args.out.write_text(json.dumps(rows, indent=1) + "\n")
+    keep(args.out, [row], itemgetter("model"))
     print(json.dumps(row, indent=1))
 
 

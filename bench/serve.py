@@ -54,6 +54,7 @@ from serve_table import (
     keep,
     median_of_turns,
     parse_models,
+    prompt_tokens,
     ratios,
     table,
 )
@@ -220,11 +221,7 @@ async def complete(
 
 async def timed(server: Server, streams: int, prompt_length: int, tokens: int, seed: int) -> float:
     """Seconds that `streams` completions at once take; prompts differ, so no prefix is cached."""
-    known = min(50000, server.vocab_size - 1)
-    prompts = [
-        [(seed * 7919 + s * 104729 + i * 31) % known + 1 for i in range(prompt_length)]
-        for s in range(streams)
-    ]
+    prompts = [prompt_tokens(seed, prompt_length, server.vocab_size, s) for s in range(streams)]
     timeout = aiohttp.ClientTimeout(total=300)
     connector = aiohttp.TCPConnector(limit=0)
     async with aiohttp.ClientSession(timeout=timeout, connector=connector) as session:
@@ -320,7 +317,7 @@ def main() -> int:
     except ValueError as fault:
         parser.error(str(fault))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the servers end as well
-    args.streams = streams = sorted(set(args.streams))
+    args.streams = sorted(set(args.streams))
     servers: list[Server] = []
     try:
         with tempfile.TemporaryDirectory(prefix="serve-", dir=args.folder) as name:
@@ -331,10 +328,10 @@ def main() -> int:
             ports = free_ports(len(pairs))
             for pair, folder, port in zip(pairs, folders, ports, strict=True):
                 log = args.out.with_suffix(f".{'.'.join(pair)}.log")
-                servers.append(start(pair, folder, streams, extra, log, port))
-            ready = asyncio.run(wait_all(servers, args.start_limit))
-            print(f"{len(ready)} servers up after {time.monotonic() - begin:.0f} s", flush=True)
-        measured = measure_all(ready, args, len(servers))
+                servers.append(start(pair, folder, args.streams, extra, log, port))
+            servers = asyncio.run(wait_all(servers, args.start_limit))  # the others are ended
+            print(f"{len(servers)} servers up after {time.monotonic() - begin:.0f} s", flush=True)
+        measured = measure_all(servers, args, len(pairs))
     finally:
         stop(servers)
     rows = keep(args.out, [])

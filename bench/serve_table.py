@@ -4,7 +4,7 @@
 
 import json
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,12 @@ def cache_bytes(config: Mapping[str, Any], streams: int, tokens: int, longest: i
     return int(token * (max(longest, streams * (tokens + BLOCK)) + SPARE_TOKENS))
 
 
+def prompt_tokens(seed: int, length: int, vocab_size: int, stream: int = 0) -> list[int]:
+    """Token ids of a prompt; another seed or stream gives others, so that no prefix is cached."""
+    known = min(50000, vocab_size - 1)
+    return [(seed * 7919 + stream * 104729 + i * 31) % known + 1 for i in range(length)]
+
+
 def median_of_turns(turns: Sequence[Sequence[Row]]) -> list[Row]:
     """The rows of a server from those of its turns, which have the same streams in the same order:
     the medians of tok_s and ttft_ms, and each turn's tok_s where there is more than one."""
@@ -63,12 +69,14 @@ def same_server(row: Row) -> tuple[str, str, str]:
     return row["model"], row["weights"], row.get("server_args", "")
 
 
-def keep(file: Path, rows: Sequence[Row]) -> list[Row]:
+def keep(
+    file: Path, rows: Sequence[Row], of_the_same: Callable[[Row], Any] = same_server
+) -> list[Row]:
     """Rows of the file with these in place of those of the same servers: it has all or none of the
     new ones, whenever the program is ended."""
-    replaced = {same_server(row) for row in rows}
+    replaced = {of_the_same(row) for row in rows}
     there = json.loads(file.read_text()) if file.exists() else []
-    kept = [row for row in there if same_server(row) not in replaced]
+    kept = [row for row in there if of_the_same(row) not in replaced]
     whole = file.with_name(file.name + ".new")
     whole.write_text(json.dumps([*kept, *rows], indent=1) + "\n")
     whole.replace(file)

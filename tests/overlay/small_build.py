@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from fake_wheel import ENTRY_POINTS, METADATA, VERSION, WHEEL, write_wheel
 from small_project import Project
 
@@ -81,6 +82,12 @@ class SmallBuild(Project):
     def build(self) -> tuple[Path, bool]:
         """Apply and build: the wheel, and whether it was made now."""
         return build.build_wheel(self.pin, self.apply(), self.workspace, self.archs, 1)
+
+    def run(self, monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
+        """build.sh with these words; any machine will do."""
+        monkeypatch.setattr(build, "load_pin", lambda path: self.pin)
+        monkeypatch.setattr(build.compiler, "check_machine", lambda: None)
+        build.run(build.parse_arguments(["--archs", *self.archs, *words]), self.workspace)
 
     def contents(self) -> dict[str, bytes]:
         """The built wheel's members."""

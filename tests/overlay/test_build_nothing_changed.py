@@ -19,11 +19,8 @@ def test_tryout_counts(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     small.build()
-    monkeypatch.setattr(build, "load_pin", lambda path: small.pin)
-    monkeypatch.setattr(build.compiler, "check_machine", lambda: None)
     monkeypatch.setattr(build.tryout, "make", lambda folder, wheel, pin: made)
-    words = ["--archs", "8.0", "--cpu-tryout", str(tmp_path / "try")]
-    build.run(build.parse_arguments(words), small.workspace)
+    small.run(monkeypatch, "--cpu-tryout", str(tmp_path / "try"))
     seconds = capsys.readouterr().out.splitlines()[-1]
     assert seconds.startswith("seconds ")
     assert seconds.endswith(" (nothing had changed)") != made

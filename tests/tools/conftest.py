@@ -21,16 +21,21 @@ BENCH = Path(__file__).parents[2] / "bench"
 SILENT = "import signal; signal.pause()"
 
 
+def load(script: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """A script as a module, which others find by its name while the test runs."""
+    spec = importlib.util.spec_from_file_location(script.stem, script)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, script.stem, module)
+    spec.loader.exec_module(module)
+    return module
+
+
 @pytest.fixture
 def inspect_w4a8(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     for variable in ("VLLM_MARLIN_INT8_EXCLUDE_RE", "VLLM_MARLIN_INT8_INCLUDE_RE"):
         monkeypatch.delenv(variable, raising=False)
-    spec = importlib.util.spec_from_file_location("inspect_w4a8", INSPECT)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "inspect_w4a8", module)
-    spec.loader.exec_module(module)
-    return module
+    return load(INSPECT, monkeypatch)
 
 
 @pytest.fixture
@@ -44,13 +49,9 @@ def run_inspect() -> Callable[..., subprocess.CompletedProcess[str]]:
 
 @pytest.fixture
 def serve(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    for name in ("checkpoints", "serve_table", "serve"):
-        spec = importlib.util.spec_from_file_location(name, BENCH / f"{name}.py")
-        assert spec is not None and spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        monkeypatch.setitem(sys.modules, name, module)
-        spec.loader.exec_module(module)
-    return module
+    for name in ("checkpoints", "serve_table"):  # which it imports
+        load(BENCH / f"{name}.py", monkeypatch)
+    return load(BENCH / "serve.py", monkeypatch)
 
 
 @pytest.fixture
