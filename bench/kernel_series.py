@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -58,16 +58,24 @@ class Problem:
         return float((y[:, rows].double() - exact).norm() / exact.norm())
 
 
+@lru_cache(maxsize=1)  # all series of a shape are on the GPU at once
+def random_codes(n: int, k: int) -> torch.Tensor:
+    """int8 [N, K] of -1, 0, 1."""
+    g = torch.Generator(device="cuda").manual_seed(0)
+    return torch.randint(-1, 2, (n, k), generator=g, device="cuda", dtype=torch.int8)
+
+
 def make_problem(series: Series, n: int, k: int, tokens: Sequence[int]) -> Problem:
     """Random weights; the same for every series but in its kind of scales."""
-    g = torch.Generator(device="cuda").manual_seed(0)
-    codes = torch.randint(-1, 2, (n, k), generator=g, device="cuda", dtype=torch.int8)
+    g = torch.Generator(device="cuda").manual_seed(1)
+    codes = random_codes(n, k)
     own_groups = series.kernel == "ternary" and series.scale == "group128"
     scale = torch.rand((k // GROUP if own_groups else 1, n), generator=g, device="cuda") + 0.5
     if series.scale == "tensor":
         scale.fill_(0.5)  # Humming takes the reciprocal, which is to be exact
     if series.kernel in ("humming_w2a16", "humming_w2a8"):
         # Without a code -2 Humming turns int2 into the format that humming_bitnet measures.
+        codes = codes.clone()
         codes[0, 0] = -2
     return Problem(series, codes, scale.bfloat16(), tokens)
 
@@ -81,12 +89,21 @@ def build(problem: Problem) -> list[Layer]:
         raise Absent(str(fault)) from fault
 
 
-def ternary(problem: Problem) -> list[Layer]:
-    """The kernels of this project's wheel."""
+def ternary_copies(problem: Problem) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    """Packed codes and scales [G, N], as the kernels of this project's wheel take them."""
     from vllm import _custom_ops as ops
 
     if not hasattr(ops, "ternary_gemm"):
         raise Absent("the installed vLLM has no ternary_gemm: not this project's wheel")
+    packed = ops.ternary_pack(problem.codes)
+    return [(packed.clone(), problem.scale.clone()) for _ in range(problem.copies)]
+
+
+def ternary(problem: Problem) -> list[Layer]:
+    """The kernels of this project's wheel."""
+    from vllm import _custom_ops as ops
+
+    copies = ternary_copies(problem)
     n, k = problem.codes.shape
     groups = problem.scale.shape[0]
     size = -1 if groups == 1 else k // groups
@@ -95,8 +112,7 @@ def ternary(problem: Problem) -> list[Layer]:
     def layer(packed: torch.Tensor, scale: torch.Tensor) -> Layer:
         return lambda x: ops.ternary_gemm(x, packed, scale, None, n, k, size, int8)
 
-    packed = ops.ternary_pack(problem.codes)
-    return [layer(packed.clone(), problem.scale.clone()) for _ in range(problem.copies)]
+    return [layer(*copy) for copy in copies]
 
 
 def cublas(problem: Problem) -> list[Layer]:

@@ -23,8 +23,10 @@ Humming compiles kernels for each shape; those for the chosen numbers of tokens 
 start, on all processors. (It is a requirement of vLLM's; without vLLM: `pip install
 "humming-kernels[cu13]"`.) At the end stands what kernel_goals.py makes of the rows.
 
-Up to 64 tokens come first, for all kernels: after a second of larger products the H200's clock is
-a quarter lower, and ours with one token took up to 16 % longer. 128 and more come behind such.
+Up to 64 tokens come first, for all shapes, then up to 256, then more: after a second of large
+products the H200's clock is a quarter lower, and ours took up to 16 % longer with one token, and
+10 % with 128 (28672x4096). All kernels of a shape are on the GPU at once, and each number of tokens
+is measured with all of them before the next: what is compared was measured within seconds.
 
 The rows are saved as they come; --budget ends the run in time and names what is left.
 """
@@ -35,7 +37,7 @@ import json
 import statistics
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +94,18 @@ def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
     return args
 
 
+def has_gpu() -> bool:
+    """Whether torch finds an NVIDIA GPU; otherwise it is said."""
+    try:
+        import torch
+    except ImportError:
+        torch = None
+    if torch is not None and torch.cuda.is_available():
+        return True
+    print("error: no NVIDIA GPU found through torch", file=sys.stderr)
+    return False
+
+
 def microseconds(layers: list[Any], x: Any) -> float:
     """Time of one call on x bf16 [M, K], the layers taken in turn."""
     import torch
@@ -144,46 +158,94 @@ def measure_floors() -> tuple[float, float]:
     return size / read_us / 1e6, 2 * 8192**3 / product_us / 1e6
 
 
-def measure_series(
-    series: Series,
-    shape: Shape,
-    tokens: Sequence[int],
-    all_tokens: Sequence[int],
-    earlier: list[Row],
-    deadline: float,
-) -> tuple[list[Row], str | None]:
-    """Rows of one series and shape, and why others are missing. Raises Absent.
+class WrongResult(Exception):
+    """A result that is further from the product in float64 than rounding takes it."""
 
-    `all_tokens` are those of the whole run: Humming makes its choices for a shape once. `earlier`
-    are the rows of fewer tokens.
+
+def checked_microseconds(
+    problem: Any, layers: list[Any], m: int, finish: Callable[[Any, Any], Any] | None = None
+) -> float:
+    """Time of one call with m tokens, the layers taken in turn. Raises WrongResult.
+
+    `finish` makes the result bf16 [M, N] of x and of what a layer returns; it is not timed.
     """
     import torch
-    from kernel_series import TOLERANCE, Absent, build, make_problem
+    from kernel_series import TOLERANCE
 
+    x = torch.randn((m, problem.codes.shape[1]), device="cuda").bfloat16()
+    y = layers[0](x)
+    error = problem.error(x, finish(x, y) if finish else y)
+    if not error <= TOLERANCE[problem.series.activation]:
+        raise WrongResult(f"error {error:.2%}")
+    return microseconds(layers, x)
+
+
+def first_line(fault: Exception) -> str:
+    """A fault as one line of the report."""
+    return f"{type(fault).__name__}: {(str(fault).splitlines() or [''])[0]}"
+
+
+def build_series(
+    chosen: Sequence[Series], shape: Shape, tokens: Sequence[int], absent: set[Series]
+) -> dict[Series, tuple[Any, list[Any]]]:
+    """Problem and layers of each series on one shape; who is Absent is named, and added to it.
+
+    `tokens` are those of the whole run: Humming makes its choices for a shape once.
+    """
+    from kernel_series import Absent, build, make_problem
+
+    built = {}
+    for series in chosen:
+        if series in absent:
+            continue
+        try:
+            problem = make_problem(series, *shape, tokens)
+            built[series] = problem, build(problem)
+        except Absent as fault:
+            absent.add(series)
+            print(f"left out: {series.name}: {fault}", flush=True)
+        except Exception as fault:
+            # A peer's own error, whatever it is: the others are measured all the same.
+            n, k = shape
+            print(f"left out: {series.name} {n}x{k}: {first_line(fault)}", flush=True)
+    return built
+
+
+def measure_point(problem: Any, layers: list[Any], m: int, earlier: list[Row]) -> Row | str:
+    """The row of one series, or why there is none; `earlier` are its rows of fewer tokens."""
+    long = too_long(earlier, m, SLOW_US)
+    if long is not None:
+        return f"from M = {m} on: {long / 1e3:.0f} ms a call"
+    n, k = problem.codes.shape
+    try:
+        return make_row(problem.series, n, k, m, checked_microseconds(problem, layers, m))
+    except Exception as fault:
+        return f"from M = {m} on: {first_line(fault)}"
+
+
+def measure_shape(
+    built: dict[Series, tuple[Any, list[Any]]],
+    shape: Shape,
+    tokens: Sequence[int],
+    earlier: list[Row],
+    deadline: float,
+) -> list[Row]:
+    """Rows of one shape, all series with one number of tokens before the next; says what lacks."""
     n, k = shape
     rows: list[Row] = []
-    m = tokens[0]
-    try:
-        problem = make_problem(series, n, k, all_tokens)
-        layers = build(problem)
-        for m in tokens:
-            if time.monotonic() > deadline:
-                return rows, f"{series.name} {n}x{k} from M = {m} on: the budget is spent"
-            long = too_long(earlier + rows, m, SLOW_US)
-            if long is not None:
-                return rows, f"{series.name} {n}x{k} from M = {m} on: {long / 1e3:.0f} ms a call"
-            x = torch.randn((m, k), device="cuda").bfloat16()
-            error = problem.error(x, layers[0](x))
-            if not error <= TOLERANCE[series.activation]:
-                return rows, f"{series.name} {n}x{k} M = {m}: wrong result, error {error:.2%}"
-            rows.append(make_row(series, n, k, m, microseconds(layers, x)))
-    except Absent:
-        raise
-    except Exception as fault:
-        # A peer's own error, whatever it is: the others are measured all the same.
-        lines = str(fault).splitlines() or [""]
-        return rows, f"{series.name} {n}x{k} M = {m}: {type(fault).__name__}: {lines[0]}"
-    return rows, None
+    for m in tokens:
+        if time.monotonic() > deadline:
+            print(f"left out: {n}x{k} from M = {m} on: the budget is spent", flush=True)
+            break
+        for series, (problem, layers) in tuple(built.items()):
+            own = of_series([*earlier, *rows], series, shape)
+            found = measure_point(problem, layers, m, own)
+            if isinstance(found, str):
+                del built[series]
+                print(f"left out: {series.name} {n}x{k} {found}", flush=True)
+            else:
+                rows.append(found)
+    return rows
 
 
 def plot(rows: list[Row], tb_s: float, tflop_s: float, out: Path) -> bool:
@@ -226,14 +288,10 @@ def main(argv: Sequence[str]) -> int:
     """Runs the benchmark; returns the exit code."""
     args = parse_arguments(argv)
     deadline = time.monotonic() + args.budget
-    try:
-        import torch
-    except ImportError:
-        torch = None
-    if torch is None or not torch.cuda.is_available():
-        print("error: no NVIDIA GPU found through torch", file=sys.stderr)
+    if not has_gpu():
         return 1
-    from kernel_series import Absent, compile_humming
+    import torch
+    from kernel_series import compile_humming
 
     begin = time.monotonic()
     builds = compile_humming(args.series, args.shapes, args.m)
@@ -243,23 +301,14 @@ def main(argv: Sequence[str]) -> int:
     tb_s, tflop_s = measure_floors()
     print(f"{torch.cuda.get_device_name()}: reads {tb_s:.2f} TB/s, bf16 {tflop_s:.0f} TFLOP/s")
     rows: list[Row] = []
-    absent = set()
-    # A budget that is too small ends with the larger products of the last series missing.
-    for tokens, series in itertools.product(passes(args.m), args.series):
-        if series in absent:
-            continue
-        try:
-            for shape in args.shapes:
-                earlier = of_series(rows, series, shape)
-                found, missing = measure_series(series, shape, tokens, args.m, earlier, deadline)
-                torch.cuda.empty_cache()
-                rows += found
-                args.out.write_text(json.dumps(rows, indent=1) + "\n")
-                if missing:
-                    print(f"left out: {missing}", flush=True)
-        except Absent as fault:
-            absent.add(series)
-            print(f"left out: {series.name}: {fault}", flush=True)
+    absent: set[Series] = set()
+    # A budget that is too small ends with the larger products of the last shapes missing.
+    for tokens, shape in itertools.product(passes(args.m), args.shapes):
+        built = build_series(args.series, shape, args.m, absent)
+        rows += measure_shape(built, shape, tokens, rows, deadline)
+        del built
+        torch.cuda.empty_cache()
+        args.out.write_text(json.dumps(rows, indent=1) + "\n")
     order = {shape: i for i, shape in enumerate(args.shapes)}
     rows.sort(key=lambda r: (order[r["n"], r["k"]], r["m"]))
     args.out.write_text(json.dumps(rows, indent=1) + "\n")
