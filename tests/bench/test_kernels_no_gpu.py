@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
-"""Without a GPU the benchmark says so in one line and writes nothing."""
+"""Without a GPU the benchmarks of the kernels say so in one line and write nothing."""
 
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-SCRIPT = Path(__file__).parents[2] / "bench" / "kernels.py"
+import pytest
+
+BENCH = Path(__file__).parents[2] / "bench"
 
 
-def test_one_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize("script", ["kernels.py", "dispatch.py"])
+def test_one_line(script: str, tmp_path: Path) -> None:
     out = tmp_path / "rows.json"
     done = subprocess.run(
-        [sys.executable, SCRIPT, "--out", out],
+        [sys.executable, BENCH / script, "--out", out],
         capture_output=True,
         text=True,
         check=False,
