@@ -30,6 +30,18 @@ ROUNDING = {torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8}
 # Units of 2**-24 of the sum of absolute terms that float32 accumulation may cost.
 ACCUMULATION = 32.0
 
+# N and K of the layers of real models.
+LAYERS = [
+    (17920, 1536),
+    (1536, 8960),
+    (28672, 4096),
+    (4096, 14336),
+    (34816, 5120),
+    (5120, 17408),
+    (57344, 8192),
+    (8192, 28672),
+]
+
 
 @dataclass(frozen=True)
 class Product:
@@ -58,6 +70,17 @@ class Product:
     def first(self, rows: int) -> "Product":
         """The same product for the first `rows` tokens."""
         return replace(self, x=self.x[:rows].contiguous())
+
+    def tokens(self, rows: torch.Tensor) -> "Product":
+        """The same product for these tokens."""
+        return replace(self, x=self.x[rows])
+
+    def outputs(self, columns: torch.Tensor) -> "Product":
+        """These outputs of the same product."""
+        bias = None if self.bias is None else self.bias[columns]
+        return replace(
+            self, codes=self.codes[columns], scale=self.scale[:, columns].contiguous(), bias=bias
+        )
 
 
 def make_product(
@@ -95,7 +118,8 @@ def reference(product: Product) -> tuple[torch.Tensor, torch.Tensor]:
         step = top.double() / 127
     results, sums = [], []
     # Slices of the outputs: whole layers would take gigabytes in float64.
-    for codes, scale in zip(product.codes.split(4096), product.scale.t().split(4096), strict=True):
+    rows = max(1, 2**25 // k)
+    for codes, scale in zip(product.codes.split(rows), product.scale.t().split(rows), strict=True):
         weight = codes.double().unflatten(1, (groups, k // groups)) * scale.double().unsqueeze(-1)
         weight = weight.flatten(1)
         results.append(x @ weight.t() * step)
@@ -107,11 +131,9 @@ def reference(product: Product) -> tuple[torch.Tensor, torch.Tensor]:
     return result, terms
 
 
-def assert_exact(result: torch.Tensor, product: Product) -> None:
-    """No further from float64 than one rounding of the output and float32 accumulation."""
-    expected, terms = reference(product)
+def assert_agrees(result: torch.Tensor, expected: torch.Tensor, terms: torch.Tensor) -> None:
+    """No further from `reference` than one rounding of the output and float32 accumulation."""
     assert result.shape == expected.shape
-    assert result.dtype == product.x.dtype
     allowed = (
         ROUNDING[result.dtype] * expected.abs() * (1 + 2.0**-10)
         + ACCUMULATION * 2.0**-24 * terms
@@ -119,4 +141,10 @@ def assert_exact(result: torch.Tensor, product: Product) -> None:
     )
     over = (result.double() - expected).abs() - allowed
     # A NaN compares false, so it fails here as well.
-    assert bool((over <= 0).all()), f"largest excess {over.max().item():.3g}"
+    assert bool((over <= 0).all()), f"{list(over.shape)}: largest excess {over.max().item():.3g}"
+
+
+def assert_exact(result: torch.Tensor, product: Product) -> None:
+    """`assert_agrees` for all of a product."""
+    assert result.dtype == product.x.dtype
+    assert_agrees(result, *reference(product))

@@ -4,7 +4,7 @@
 
 import pytest
 import torch
-from ternary_ops import make_product, needs_gpu
+from ternary_ops import LAYERS, make_product, needs_gpu
 
 pytestmark = [pytest.mark.gpu, needs_gpu]
 
@@ -13,9 +13,7 @@ pytestmark = [pytest.mark.gpu, needs_gpu]
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("group_size", [-1, 32, 128])
 # The last two are not in the table of measured plans.
-@pytest.mark.parametrize(
-    "shape", [(1536, 8960), (17920, 1536), (4096, 14336), (1040, 4096), (333, 1152)]
-)
+@pytest.mark.parametrize("shape", [*LAYERS, (1040, 4096), (333, 1152)])
 def test_batch_invariant(
     shape: tuple[int, int], group_size: int, dtype: torch.dtype, act_int8: bool
 ) -> None:

@@ -2,31 +2,54 @@
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
 """Captured into a CUDA graph, the product follows its inputs from replay to replay."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 import torch
-from ternary_ops import assert_exact, make_product, needs_gpu
+from ternary_ops import assert_agrees, make_product, needs_gpu, reference
 
 pytestmark = [pytest.mark.gpu, needs_gpu]
 
+# Both sides of each border: of plans and token tiles, of decode, and of prefill's tiles.
+COUNTS = [1, 2, 3, 4, 5, 8, 9, 16, 17, 32, 33, 64, 65, 128, 129, 300]
+REPLAYS = 3
 
-@pytest.mark.parametrize("act_int8", [False, True])
-@pytest.mark.parametrize("m", [1, 16, 48, 300])
-def test_replay(m: int, act_int8: bool) -> None:
-    product = make_product(m, 1536, 8960, act_int8=act_int8, bias=True)
-    packed = product.packed
-    product.run(packed)
+
+def captured(run: Callable[[], torch.Tensor]) -> tuple[torch.cuda.CUDAGraph, list[torch.Tensor]]:
+    """A graph of two runs, the second of which may start while the first goes on; its results."""
+    run()
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
-        # Twice in a row: the second may start while the first still runs.
-        first = product.run(packed)
-        second = product.run(packed)
-    for _ in range(3):
-        x = torch.randn_like(product.x)
-        product.x.copy_(x)
-        first.fill_(float("nan"))
-        second.fill_(float("nan"))
-        graph.replay()
-        assert_exact(first, replace(product, x=x))
-        assert torch.equal(first, second)
+        results = [run(), run()]
+    return graph, results
+
+
+@pytest.mark.parametrize("act_int8", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize(
+    ("n", "k", "group_size"),
+    [
+        (1536, 8960, -1),
+        (1536, 8960, 128),
+        (28672, 4096, -1),
+        (4096, 14336, 128),
+        (1533, 4104, -1),
+        (333, 1216, 64),
+    ],
+)
+def test_replay(n: int, k: int, group_size: int, dtype: torch.dtype, act_int8: bool) -> None:
+    whole = make_product(max(COUNTS), n, k, dtype, group_size, act_int8, bias=True)
+    packed = whole.packed
+    inputs = [torch.randn_like(whole.x) for _ in range(REPLAYS)]
+    exact = [reference(replace(whole, x=x)) for x in inputs]
+    for count in COUNTS:
+        product = whole.first(count)
+        graph, results = captured(lambda product=product: product.run(packed))
+        for x, expected in zip(inputs, exact, strict=True):
+            product.x.copy_(x[:count])
+            for result in results:
+                result.fill_(float("nan"))
+            graph.replay()
+            assert_agrees(results[0], *(value[:count] for value in expected))
+            assert torch.equal(*results)

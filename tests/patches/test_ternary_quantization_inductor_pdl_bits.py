@@ -7,17 +7,21 @@ import pytest
 pytest.importorskip("vllm._ternary_C")
 
 import torch
-from ternary_ops import make_product, needs_gpu
+from ternary_ops import GPU, make_product
+from torch._inductor.utils import run_and_get_code
 from vllm import _custom_ops as ops
 
-pytestmark = [pytest.mark.gpu, needs_gpu]
+HAS_LAUNCH = GPU and torch.cuda.get_device_capability()[0] >= 9
+needs_launch = pytest.mark.skipif(not HAS_LAUNCH, reason="needs an NVIDIA GPU of 9.0 or later")
+pytestmark = [pytest.mark.gpu, needs_launch]
 SIZE, LAYERS, REPLAYS = 1024, 6, 50
 
 
 @pytest.mark.parametrize("act_int8", [False, True])
+@pytest.mark.parametrize("group_size", [-1, 128])
 @pytest.mark.parametrize("m", [1, 8, 40])
-def test_replayed_graph(m: int, act_int8: bool) -> None:
-    layer = make_product(m, SIZE, SIZE, act_int8=act_int8)
+def test_replayed_graph(m: int, group_size: int, act_int8: bool) -> None:
+    layer = make_product(m, SIZE, SIZE, group_size=group_size, act_int8=act_int8)
     packed, ones = layer.packed, torch.ones(SIZE, device="cuda", dtype=layer.x.dtype)
 
     def block(x: torch.Tensor) -> torch.Tensor:
@@ -25,16 +29,18 @@ def test_replayed_graph(m: int, act_int8: bool) -> None:
         for _ in range(LAYERS):
             x = torch.nn.functional.rms_norm(x + residual, (SIZE,), ones)
             residual = 0.5 * residual + x
-            x = ops.ternary_gemm(x, packed, layer.scale, None, SIZE, SIZE, -1, act_int8)
+            x = ops.ternary_gemm(x, packed, layer.scale, None, SIZE, SIZE, group_size, act_int8)
             x = torch.tanh(x) + residual
         return x
 
     def replayed(pdl: bool) -> list[torch.Tensor]:
-        torch._dynamo.reset()
-        # Otherwise inductor times several orders of a sum, and takes another one each time.
-        options = {"triton.enable_pdl": pdl, "deterministic": True}
+        # Otherwise inductor times several orders of a sum, and takes another one each time; and
+        # takes code of an earlier run, without a look at the option.
+        options = {"triton.enable_pdl": pdl, "deterministic": True, "fx_graph_cache": False}
         compiled = torch.compile(block, fullgraph=True, options=options)
-        compiled(layer.x)
+        _, code = run_and_get_code(compiled, layer.x)
+        for step in ("gdc_wait", "gdc_launch_dependents"):
+            assert any(step in part for part in code) == pdl
         torch.cuda.synchronize()
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
