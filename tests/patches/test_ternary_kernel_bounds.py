@@ -3,8 +3,8 @@
 """What lies beside an argument does not matter: NaN around all of them changes nothing.
 
 These tests are small and take the ways through the kernels that there are: they are for
-compute-sanitizer too. What is shared between blocks waits for flags in memory that nothing has
-written yet, which initcheck reports.
+compute-sanitizer too, which sees where an argument ends only without surroundings. What is shared
+between blocks waits for flags in memory that nothing has written yet, which initcheck reports.
 """
 
 from dataclasses import replace
@@ -36,8 +36,9 @@ def assert_surroundings_do_not_matter(plain: Product) -> None:
         scale=surrounded(plain.scale, nan),
         bias=surrounded(plain.bias, nan),
     )
-    packed = surrounded(plain.packed, 0x55555555)
-    assert_exact(product.run(packed), plain)
+    packed = plain.packed
+    assert_exact(plain.run(packed), plain)
+    assert_exact(product.run(surrounded(packed, 0x55555555)), plain)
 
 
 @pytest.mark.parametrize("act_int8", [False, True])
