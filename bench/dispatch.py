@@ -11,18 +11,19 @@ The operator, as it dispatches, beside what could run instead, in microseconds:
 - 17 to 32 tokens: decode all the same, in two calls with up to 16 tokens each; their results are
   not joined, as a kernel would write them side by side;
 - 256 tokens and more: the weights unpacked into one buffer (bench/kernels/unpack.cu, in the time)
-  and a dense product. 16-bit activations: bf16 with the scales multiplied in, the faster of
-  cuBLAS and cuBLASLt. int8: int8 weights, vLLM's quantization of the activations and cuBLASLt's
-  int32 sums; scaling these would come on top, so the time is the least that this way can take.
-  Scales of groups cannot be multiplied into such sums: no such way.
+  and a dense product, the faster of two. 16-bit activations: bf16 with the scales multiplied in, by
+  cuBLAS and cuBLASLt. int8: int8 weights and vLLM's quantization of the activations, then vLLM's
+  CUTLASS product, which scales as it stores, and cuBLASLt, which leaves int32 sums: scaling these
+  would come on top. Scales of groups cannot be multiplied into such sums: no such way.
+
+Which kernel the operator takes beyond decode depends on the installed wheel's code, the GPU and the
+groups: wgmma, or mma.sync, both with tiles of 32 tokens at least. The table is of what ran.
 
 What runs instead is bold where it is faster. Timed, checked and ordered as bench/kernels.py does
 it; rows: n, k, m, activation, scale, way (ternary: as it ships; unpack: alone, m = 0), us.
 """
 
 import argparse
-import itertools
-import json
 import sys
 import time
 from collections.abc import Sequence
@@ -30,8 +31,9 @@ from pathlib import Path
 from typing import Any
 
 from dispatch_table import TOKENS, UNPACK, table
-from kernel_table import SHAPES, Row, Series, parse_shapes, passes, select
-from kernels import build_series, checked_microseconds, first_line, has_gpu, microseconds
+from kernel_sweep import Built, Sweep, first_line
+from kernel_table import SHAPES, Row, Shape, parse_shapes, select
+from kernel_timing import Measure, has_gpu, in_both_orders, record, record_product
 
 
 def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
@@ -52,66 +54,47 @@ def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
     return args
 
 
-def measure_way(problem: Any, way: Any, m: int) -> Row:
-    """The row of one way. Raises what its kernels raise, and WrongResult."""
+def record_way(problem: Any, way: Any, m: int) -> Measure:
+    """What measures one way. Raises what its kernels raise, and WrongResult."""
     if way.name == UNPACK:
-        us = microseconds(way.layers, None)  # checked with the products that read it
-    else:
-        us = checked_microseconds(problem, way.layers, m, way.finish)
-    n, k = problem.codes.shape
-    series = problem.series
-    key = {"n": n, "k": k, "m": m, "activation": series.activation, "scale": series.scale}
-    return key | {"way": way.name, "us": round(us, 2)}
+        return record(way.layers, None)  # checked with the products that read it
+    return record_product(problem, way.layers, m, way.finish)
 
 
-def measure_tokens(built: dict[Series, tuple[Any, list[Any]]], m: int) -> list[Row]:
-    """The rows of one shape and number of tokens, those that are compared side by side."""
-    rows = []
-    for problem, found in built.values():
+def measure_tokens(built: Built, shape: Shape, m: int, _: list[Row]) -> list[Row]:
+    """The rows of all ways on one shape with m tokens; who has none is named."""
+    n, k = shape
+    measures = {}
+    for series, (problem, found) in built.items():
         for way in found:
             if m not in way.tokens:
                 continue
+            key = series.activation, series.scale, way.name
             try:
-                rows.append(measure_way(problem, way, m))
+                measures[key] = record_way(problem, way, m)
             except Exception as fault:
                 # Of a library that is not ours, say: the rest is measured all the same.
-                n, k = problem.codes.shape
-                name = f"{way.name}/{problem.series.activation}/{problem.series.scale}"
+                name = f"{way.name}/{series.activation}/{series.scale}"
                 print(f"left out: {name} {n}x{k} M = {m}: {first_line(fault)}", flush=True)
-    return rows
+    return [
+        {"n": n, "k": k, "m": m}
+        | {"activation": activation, "scale": scale, "way": way, "us": round(us, 2)}
+        for (activation, scale, way), us in in_both_orders(measures).items()
+    ]
 
 
 def main(argv: Sequence[str]) -> int:
     """Runs the benchmark; returns the exit code."""
     args = parse_arguments(argv)
     deadline = time.monotonic() + args.budget
+    sweep = Sweep(args.shapes, select(["ternary"]), [0, *TOKENS], deadline, args.out)
     if not has_gpu():
         return 1
     import torch
     from dispatch_ways import ways
 
     print(torch.cuda.get_device_name(), flush=True)
-    rows: list[Row] = []
-    absent: set[Series] = set()
-    for tokens, shape in itertools.product(passes([0, *TOKENS]), args.shapes):
-        built = {
-            series: (problem, ways(problem, layers))
-            for series, (problem, layers) in build_series(
-                select(["ternary"]), shape, TOKENS, absent
-            ).items()
-        }
-        for m in tokens:
-            if time.monotonic() > deadline:
-                n, k = shape
-                print(f"left out: {n}x{k} from M = {m} on: the budget is spent", flush=True)
-                break
-            rows += measure_tokens(built, m)
-        del built
-        torch.cuda.empty_cache()
-        args.out.write_text(json.dumps(rows, indent=1) + "\n")
-    order = {shape: i for i, shape in enumerate(args.shapes)}
-    rows.sort(key=lambda r: order[r["n"], r["k"]])
-    args.out.write_text(json.dumps(rows, indent=1) + "\n")
+    rows = sweep.run(ways, measure_tokens)
     if not rows:
         return 1
     print(table(rows))

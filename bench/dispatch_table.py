@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from kernel_table import Row
 
-DECODE = 16  # tokens up to which decode runs
+DECODE = 16  # tokens up to which decode runs: kDecodeMaxTokens
 NEAR_SIDE = (8, DECODE)  # of its border
 FAR_SIDE = (17, 24, 32)
 LARGE = (256, 512, 2048, 4096)
@@ -25,7 +25,7 @@ def instead(rows: Iterable[Row], m: int) -> float | None:
     """The best time of what could run in place of what ships with m tokens.
 
     `rows` are of one shape, activation and scale. In place of decode that is the kernel beyond the
-    border, with as few tokens as it is given: its smallest tile holds 32.
+    border, with as few tokens as it is given: the smallest tile, of wgmma and mma.sync, holds 32.
     """
     us = {(r["way"], r["m"]): float(r["us"]) for r in rows}
     if m in NEAR_SIDE:
@@ -37,7 +37,8 @@ def table(rows: Sequence[Row]) -> str:
     """A Markdown table: what ships / what could run instead, bold where that is faster."""
     keys = list(dict.fromkeys((r["n"], r["k"], r["activation"], r["scale"]) for r in rows))
     tokens = [m for m in TOKENS if any(r["m"] == m for r in rows)]
-    head = ["N x K", "activations", "scales", *(f"{m} tokens" for m in tokens), "unpacking, TB/s"]
+    head = ["N x K", "activations", "scales", *(f"{m} tokens" for m in tokens)]
+    head.append("unpacking, us, TB/s")
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     good = points = 0
     for key in keys:

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 from dispatch_table import FAR_SIDE, LARGE, PIECES, SHIPS, TOKENS, UNPACK, pieces
-from kernel_series import Layer, Problem, ternary_copies
+from kernel_series import Layer, Problem, build, ternary_copies
 from kernel_table import GROUP
 from nvrtc import Kernels
 
@@ -30,10 +30,11 @@ class Way:
     finish: Callable[[Any, Any], Any] | None = None
 
 
-def ways(problem: Problem, layers: list[Layer]) -> list[Way]:
-    """The ways for one problem; `layers` are the operator as it ships."""
+def ways(problem: Problem) -> list[Way]:
+    """The ways for one problem. Raises Absent."""
+    layers = build(problem)
     found = [
-        Way(SHIPS, TOKENS, list(layers)),
+        Way(SHIPS, TOKENS, layers),
         Way(PIECES, FAR_SIDE, [in_pieces(layer) for layer in layers], lambda _, y: torch.cat(y)),
     ]
     if problem.series.activation == "a16":
@@ -79,14 +80,16 @@ def unpack_bf16(problem: Problem) -> list[Way]:
 
 
 def unpack_int8(problem: Problem) -> list[Way]:
-    """The codes as int8, vLLM's quantization of the activations, and cuBLASLt's int32 sums.
+    """The codes as int8 and vLLM's quantization of the activations, then either of two products.
 
-    The scales are multiplied in for the check alone: that would take one more kernel.
+    vLLM's CUTLASS product scales as it stores. cuBLASLt's leaves int32 sums, which are scaled for
+    the check alone: that would take one more kernel.
     """
     from vllm import _custom_ops as ops
 
     n, k = problem.codes.shape
     scratch = torch.empty((n, k), dtype=torch.int8, device="cuda")
+    scale = problem.scale.float()
 
     def unpack(packed: torch.Tensor) -> Layer:
         def call(x: torch.Tensor) -> torch.Tensor:
@@ -95,20 +98,29 @@ def unpack_int8(problem: Problem) -> list[Way]:
 
         return call
 
-    def product(unpacked: Layer) -> Callable[[torch.Tensor], tuple[torch.Tensor, torch.Tensor]]:
-        def call(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-            q, step, _ = ops.scaled_int8_quant(unpacked(x))
-            return torch._int_mm(q, scratch.t()), step
+    def cutlass(q: torch.Tensor, step: torch.Tensor) -> torch.Tensor:
+        return ops.cutlass_scaled_mm(q, scratch.t(), step, scale.t(), torch.bfloat16)
 
-        return call
+    def cublaslt(q: torch.Tensor, step: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return torch._int_mm(q, scratch.t()), step
 
     def finish(_: torch.Tensor, sums_and_step: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
         sums, step = sums_and_step
-        return (sums.float() * step * problem.scale.float()).bfloat16()
+        return (sums.float() * step * scale).bfloat16()
+
+    def product(unpacked: Layer, multiply: Callable[[torch.Tensor, torch.Tensor], Any]) -> Any:
+        def call(x: torch.Tensor) -> Any:
+            q, step, _ = ops.scaled_int8_quant(unpacked(x))
+            return multiply(q, step)
+
+        return call
 
     alone = [unpack(packed) for packed, _ in ternary_copies(problem)]
-    products = [product(layer) for layer in alone]
-    return [Way(UNPACK, [0], alone), Way(f"{UNPACK}_cublaslt", LARGE, products, finish)]
+    return [
+        Way(UNPACK, [0], alone),
+        Way(f"{UNPACK}_cutlass", LARGE, [product(layer, cutlass) for layer in alone]),
+        Way(f"{UNPACK}_cublaslt", LARGE, [product(layer, cublaslt) for layer in alone], finish),
+    ]
 
 
 @cache

@@ -58,7 +58,7 @@ class Problem:
         return float((y[:, rows].double() - exact).norm() / exact.norm())
 
 
-@lru_cache(maxsize=1)  # all series of a shape are on the GPU at once
+@lru_cache(maxsize=1)  # shared by all series of a shape, and kept until another one's are made
 def random_codes(n: int, k: int) -> torch.Tensor:
     """int8 [N, K] of -1, 0, 1."""
     g = torch.Generator(device="cuda").manual_seed(0)

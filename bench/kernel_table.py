@@ -45,7 +45,7 @@ class Series:
         return f"{self.kernel}/{self.activation}/{self.scale}"
 
 
-# In the order in which they are measured at each point: what is compared first comes first.
+# In the order in which they are measured at each point, before the reverse order.
 SERIES = (
     Series("ternary", "a16", "channel", 2),
     Series("ternary", "int8", "channel", 2),

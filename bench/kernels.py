@@ -13,8 +13,8 @@ and left out, and so is one whose result is wrong: each is checked against a pro
 before it is timed.
 
 Microseconds a call: a CUDA graph of calls that rotate over copies of the weights which together
-exceed the L2 cache twice, median of nine replays (five where a call takes over a millisecond);
-int8 activations are quantized inside the graph.
+exceed the L2 cache twice; int8 activations are quantized inside the graph. Each is measured twice,
+the median of five replays (three where a call takes over a millisecond), and a row is the mean.
 TB/s counts the bytes of the weights' codes as the kernel stores them. The floor is the larger of
 the time to read 2-bit weights at the read bandwidth, and of the matrix work at the bf16 rate,
 both measured in the same run. (The int8 rate is twice bf16's, so int8 can pass the floor.)
@@ -26,44 +26,39 @@ start, on all processors. (It is a requirement of vLLM's; without vLLM: `pip ins
 Up to 64 tokens come first, for all shapes, then up to 256, then more: after a second of large
 products the H200's clock is a quarter lower, and ours took up to 16 % longer with one token, and
 10 % with 128 (28672x4096). All kernels of a shape are on the GPU at once, and each number of tokens
-is measured with all of them before the next: what is compared was measured within seconds.
+is measured with all of them before the next, in their order and then in the reverse order: what is
+compared was measured within seconds, and in the mean at the same time. In one order alone who
+comes first finds the clock of the pause before, and each other one that of its neighbour: with
+others before them the same products took up to 23 % longer.
 
-The rows are saved as they come; --budget ends the run in time and names what is left.
+The rows are saved as they come; --budget ends the run in time and names what is left. Without any
+row nothing is written, and the exit code is 1.
 """
 
 import argparse
-import itertools
-import json
-import statistics
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from kernel_goals import report
+from kernel_sweep import Built, Sweep, first_line
 from kernel_table import (
     SERIES,
     SHAPES,
     TOKENS,
     Row,
-    Series,
     Shape,
     found_form,
     make_row,
     of_series,
     parse_shapes,
-    passes,
     select,
     speedups,
     table,
     too_long,
 )
-
-REPLAYS, SLOW_REPLAYS = 9, 5  # the latter of calls longer than LONG_US
-LONG_US = 1000
-GRAPH_CALLS = 24  # long enough that the launch of a graph does not count
-SLOW_US = 20_000  # a call that takes longer is timed once, and not at more tokens
+from kernel_timing import SLOW_US, has_gpu, in_both_orders, measure_floors, record_product
 
 
 def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
@@ -94,158 +89,25 @@ def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
     return args
 
 
-def has_gpu() -> bool:
-    """Whether torch finds an NVIDIA GPU; otherwise it is said."""
-    try:
-        import torch
-    except ImportError:
-        torch = None
-    if torch is not None and torch.cuda.is_available():
-        return True
-    print("error: no NVIDIA GPU found through torch", file=sys.stderr)
-    return False
+class TooLong(Exception):
+    """A series that takes too long with so many tokens to be timed."""
 
 
-def microseconds(layers: list[Any], x: Any) -> float:
-    """Time of one call on x bf16 [M, K], the layers taken in turn."""
-    import torch
-
-    def once(run: Any) -> float:
-        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        begin.record()
-        run()
-        end.record()
-        end.synchronize()
-        return float(begin.elapsed_time(end)) * 1e3
-
-    stream = torch.cuda.Stream()
-    stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):
-        for layer in layers:
-            layer(x)
-        stream.synchronize()
-        alone = once(lambda: layers[0](x))
-    if alone > SLOW_US:
-        return alone
-    calls = len(layers) * max(1, GRAPH_CALLS // len(layers)) if alone < LONG_US else len(layers)
-    replays = REPLAYS if alone < LONG_US else SLOW_REPLAYS
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph, stream=stream):
-        for i in range(calls):
-            layers[i % len(layers)](x)
-    graph.replay()
-    return statistics.median(once(graph.replay) / calls for _ in range(replays))
-
-
-def measure_floors() -> tuple[float, float]:
-    """Read bandwidth in TB/s and the rate of bf16 products in TFLOP/s."""
-    import torch
-    from kernel_series import stage_kernels
-
-    blocks = torch.cuda.get_device_properties(0).multi_processor_count * 8
-    step = 8 * 256 * blocks * 16  # what the kernel reads at a time
-    size = 2**30 // step * step
-    source = torch.zeros(size // 4, dtype=torch.int32, device="cuda")
-    out = torch.zeros(1, dtype=torch.int32, device="cuda")
-    kernels = stage_kernels()
-
-    def read(_: object) -> None:
-        kernels.launch("read_all", (blocks, 1), (256, 1), source, out, size // 16)
-
-    a, b = torch.randn((2, 8192, 8192), dtype=torch.bfloat16, device="cuda")
-    read_us = microseconds([read], None)
-    product_us = microseconds([lambda x: torch.mm(x, b.t())], a)
-    return size / read_us / 1e6, 2 * 8192**3 / product_us / 1e6
-
-
-class WrongResult(Exception):
-    """A result that is further from the product in float64 than rounding takes it."""
-
-
-def checked_microseconds(
-    problem: Any, layers: list[Any], m: int, finish: Callable[[Any, Any], Any] | None = None
-) -> float:
-    """Time of one call with m tokens, the layers taken in turn. Raises WrongResult.
-
-    `finish` makes the result bf16 [M, N] of x and of what a layer returns; it is not timed.
-    """
-    import torch
-    from kernel_series import TOLERANCE
-
-    x = torch.randn((m, problem.codes.shape[1]), device="cuda").bfloat16()
-    y = layers[0](x)
-    error = problem.error(x, finish(x, y) if finish else y)
-    if not error <= TOLERANCE[problem.series.activation]:
-        raise WrongResult(f"error {error:.2%}")
-    return microseconds(layers, x)
-
-
-def first_line(fault: Exception) -> str:
-    """A fault as one line of the report."""
-    return f"{type(fault).__name__}: {(str(fault).splitlines() or [''])[0]}"
-
-
-def build_series(
-    chosen: Sequence[Series], shape: Shape, tokens: Sequence[int], absent: set[Series]
-) -> dict[Series, tuple[Any, list[Any]]]:
-    """Problem and layers of each series on one shape; who is Absent is named, and added to it.
-
-    `tokens` are those of the whole run: Humming makes its choices for a shape once.
-    """
-    from kernel_series import Absent, build, make_problem
-
-    built = {}
-    for series in chosen:
-        if series in absent:
-            continue
-        try:
-            problem = make_problem(series, *shape, tokens)
-            built[series] = problem, build(problem)
-        except Absent as fault:
-            absent.add(series)
-            print(f"left out: {series.name}: {fault}", flush=True)
-        except Exception as fault:
-            # A peer's own error, whatever it is: the others are measured all the same.
-            n, k = shape
-            print(f"left out: {series.name} {n}x{k}: {first_line(fault)}", flush=True)
-    return built
-
-
-def measure_point(problem: Any, layers: list[Any], m: int, earlier: list[Row]) -> Row | str:
-    """The row of one series, or why there is none; `earlier` are its rows of fewer tokens."""
-    long = too_long(earlier, m, SLOW_US)
-    if long is not None:
-        return f"from M = {m} on: {long / 1e3:.0f} ms a call"
-    n, k = problem.codes.shape
-    try:
-        return make_row(problem.series, n, k, m, checked_microseconds(problem, layers, m))
-    except Exception as fault:
-        return f"from M = {m} on: {first_line(fault)}"
-
-
-def measure_shape(
-    built: dict[Series, tuple[Any, list[Any]]],
-    shape: Shape,
-    tokens: Sequence[int],
-    earlier: list[Row],
-    deadline: float,
-) -> list[Row]:
-    """Rows of one shape, all series with one number of tokens before the next; says what lacks."""
+def measure_tokens(built: Built, shape: Shape, m: int, earlier: list[Row]) -> list[Row]:
+    """The rows of all series on one shape with m tokens; who has none is named and given up."""
     n, k = shape
-    rows: list[Row] = []
-    for m in tokens:
-        if time.monotonic() > deadline:
-            print(f"left out: {n}x{k} from M = {m} on: the budget is spent", flush=True)
-            break
-        for series, (problem, layers) in tuple(built.items()):
-            own = of_series([*earlier, *rows], series, shape)
-            found = measure_point(problem, layers, m, own)
-            if isinstance(found, str):
-                del built[series]
-                print(f"left out: {series.name} {n}x{k} {found}", flush=True)
-            else:
-                rows.append(found)
-    return rows
+    measures = {}
+    for series, (problem, layers) in tuple(built.items()):
+        try:
+            long = too_long(of_series(earlier, series, shape), m, SLOW_US)
+            if long is not None:
+                raise TooLong(f"{long / 1e3:.0f} ms a call")
+            measures[series] = record_product(problem, layers, m)
+        except Exception as fault:
+            del built[series]
+            why = f"from M = {m} on: {first_line(fault)}"
+            print(f"left out: {series.name} {n}x{k} {why}", flush=True)
+    return [make_row(series, n, k, m, us) for series, us in in_both_orders(measures).items()]
 
 
 def plot(rows: list[Row], tb_s: float, tflop_s: float, out: Path) -> bool:
@@ -288,33 +150,25 @@ def main(argv: Sequence[str]) -> int:
     """Runs the benchmark; returns the exit code."""
     args = parse_arguments(argv)
     deadline = time.monotonic() + args.budget
+    sweep = Sweep(args.shapes, args.series, args.m, deadline, args.out)
     if not has_gpu():
         return 1
     import torch
-    from kernel_series import compile_humming
+    from kernel_series import build, compile_humming
 
     begin = time.monotonic()
-    builds = compile_humming(args.series, args.shapes, args.m)
+    builds = 0 if sweep.is_over() else compile_humming(args.series, args.shapes, args.m)
     if builds:
         seconds = time.monotonic() - begin
         print(f"Humming: {builds} kernels compiled in {seconds:.0f} s", flush=True)
     tb_s, tflop_s = measure_floors()
     print(f"{torch.cuda.get_device_name()}: reads {tb_s:.2f} TB/s, bf16 {tflop_s:.0f} TFLOP/s")
-    rows: list[Row] = []
-    absent: set[Series] = set()
-    # A budget that is too small ends with the larger products of the last shapes missing.
-    for tokens, shape in itertools.product(passes(args.m), args.shapes):
-        built = build_series(args.series, shape, args.m, absent)
-        rows += measure_shape(built, shape, tokens, rows, deadline)
-        del built
-        torch.cuda.empty_cache()
-        args.out.write_text(json.dumps(rows, indent=1) + "\n")
-    order = {shape: i for i, shape in enumerate(args.shapes)}
-    rows.sort(key=lambda r: (order[r["n"], r["k"]], r["m"]))
-    args.out.write_text(json.dumps(rows, indent=1) + "\n")
+    rows = sweep.run(build, measure_tokens)
+    if not rows:
+        return 1
     print(table(rows, tb_s, tflop_s))
     print(report(rows, tb_s, tflop_s))
-    if args.plot and rows and not plot(rows, tb_s, tflop_s, args.plot):
+    if args.plot and not plot(rows, tb_s, tflop_s, args.plot):
         print("left out: the plot: matplotlib is not installed")
     return 0
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from kernels import measure_floors, microseconds
+from kernel_timing import has_gpu, measure_floors, microseconds
 from nvrtc import Kernels
 
 SOURCE = Path(__file__).parent / "kernels" / "packing.cu"
@@ -68,8 +68,7 @@ def main() -> int:
     )
     parser.add_argument("--out", required=True, type=Path, help="JSON file for the rows")
     args = parser.parse_args()
-    if not torch.cuda.is_available():
-        print("error: no NVIDIA GPU found through torch", file=sys.stderr)
+    if not has_gpu():
         return 1
     kernels = Kernels(SOURCE.read_text())
     print(f"{torch.cuda.get_device_name()}: reads {measure_floors()[0]:.2f} TB/s")

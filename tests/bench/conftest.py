@@ -5,40 +5,22 @@
 import sys
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 from unittest.mock import MagicMock
 
 import pytest
+from timed_kernels import Absent, Timed
 
 sys.path[:0] = [str(Path(__file__).parents[2] / name) for name in ("bench", ".")]
 
 
-class Absent(Exception):
-    """Stands for kernel_series.Absent."""
-
-
 @pytest.fixture
-def timed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int, str]]:
-    """N, M and kernels in the order in which they are timed, without a GPU."""
+def timed(monkeypatch: pytest.MonkeyPatch) -> Timed:
+    """bench/kernels.py and bench/dispatch.py measure this, without a GPU."""
+    import dispatch
+    import kernel_timing
     import kernels
 
-    order: list[tuple[int, int, str]] = []
-
-    def make_problem(series: Any, n: int, k: int, tokens: list[int]) -> Any:
-        assert tokens == [1, 64, 128, 256, 512]
-        codes = SimpleNamespace(shape=(n, k))
-        return SimpleNamespace(series=series, codes=codes, error=lambda x, y: 0.0)
-
-    def build(problem: Any) -> list[Any]:
-        if problem.series.kernel == "humming_w2a8":
-            raise Absent("no such package")
-        return [MagicMock(problem=problem)]
-
-    def microseconds(layers: list[Any], x: Any) -> float:
-        problem = layers[0].problem
-        order.append((problem.codes.shape[0], x.m, problem.series.kernel))
-        return 1.0
-
+    found = Timed()
     torch = MagicMock()
     torch.randn = lambda shape, device: SimpleNamespace(
         bfloat16=lambda: SimpleNamespace(m=shape[0])
@@ -46,12 +28,14 @@ def timed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int, str]]:
     series = SimpleNamespace(
         Absent=Absent,
         TOLERANCE={"a16": 0.1, "int8": 0.1},
-        build=build,
-        compile_humming=lambda *_: 0,
-        make_problem=make_problem,
+        build=lambda problem: found.layers(problem, problem.series.kernel),
+        compile_humming=MagicMock(return_value=0),
+        make_problem=found.make_problem,
     )
     monkeypatch.setitem(sys.modules, "torch", torch)
     monkeypatch.setitem(sys.modules, "kernel_series", series)
-    monkeypatch.setattr(kernels, "microseconds", microseconds)
+    monkeypatch.setitem(sys.modules, "dispatch_ways", SimpleNamespace(ways=found.ways))
+    monkeypatch.setattr(kernel_timing, "record", found.record)
+    monkeypatch.setattr(dispatch, "record", found.record)
     monkeypatch.setattr(kernels, "measure_floors", lambda: (4.0, 700.0))
-    return order
+    return found

@@ -47,7 +47,7 @@ def test_faster_ones_are_bold_and_counted() -> None:
     rows = [*ROWS, row("ternary", 4096, 70.0, "int8")]
     assert dispatch_table.table(rows).splitlines() == [
         "| N x K | activations | scales | 8 tokens | 16 tokens | 17 tokens | 32 tokens "
-        "| 4096 tokens | unpacking, TB/s |",
+        "| 4096 tokens | unpacking, us, TB/s |",
         "|---|---|---|---|---|---|---|---|---|",
         # Unpacking reads 2 MB of codes and writes 16 MB.
         "| 1000x8000 | a16 | channel | 5.0 / 8.0 | 9.0 / **8.0** | 8.0 / 12.0 | 8.5 / **8.4** "

@@ -18,7 +18,7 @@ def packing(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     import packing
 
     yield packing
-    for name in ("packing", "kernels", "kernel_goals", "kernel_table", "nvrtc"):
+    for name in ("packing", "kernel_timing", "nvrtc"):
         sys.modules.pop(name, None)
 
 
