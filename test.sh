@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
 python=$(python3 -m overlay.bootstrap)
-"$python" -m pip install --quiet --requirement requirements-test.txt
+"$python" -m pip install --quiet --disable-pip-version-check --requirement requirements-test.txt
 "$python" -m ruff check .
 "$python" -m ruff format --check .
 "$python" -m mypy
@@ -15,7 +15,7 @@ python=$(python3 -m overlay.bootstrap)
 export TERNARY_TRYOUT=$PWD/.work/tryout
 ./build.sh --cpu-tryout "$TERNARY_TRYOUT"
 # gguf reads that format independently of us.
-"$TERNARY_TRYOUT/bin/python" -m pip install --quiet --constraint requirements-test.txt \
+"$TERNARY_TRYOUT/bin/python" -m pip install --quiet --disable-pip-version-check --constraint requirements-test.txt \
   gguf==0.19.0 hypothesis pytest
 
 # The tool's tests run beside the tool; those of the patches, and of what reads checkpoints, where

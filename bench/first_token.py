@@ -21,11 +21,13 @@ import argparse
 import json
 import os
 import statistics
+import sys
 import time
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+from kernel_timing import has_gpu
 from serve_table import keep, prompt_tokens
 
 WARM_UP, REPEATS, KERNELS, NAME_LENGTH = 3, 12, 6, 90
@@ -95,8 +97,8 @@ def longest(kernels: list[tuple[float, float, str]]) -> list[tuple[str, int, flo
     return sorted(rows, key=lambda row: -row[2])[:KERNELS]
 
 
-def main() -> None:
-    """Measures, prints and saves."""
+def main() -> int:
+    """Measures, prints and saves; returns the exit code."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -106,6 +108,8 @@ def main() -> None:
     args = parser.parse_args()
     if not args.out.resolve().parent.is_dir():
         parser.error(f"{args.out}: there is no such folder")
+    if not has_gpu():
+        return 1
     engine = make_engine(args.model)
     times = [first_token_ms(engine, args.tokens, i) for i in range(WARM_UP + REPEATS)][WARM_UP:]
     kernels = kernels_of(engine, args.tokens, WARM_UP + REPEATS)
@@ -120,7 +124,8 @@ def main() -> None:
     }
     keep(args.out, [row], itemgetter("model"))
     print(json.dumps(row, indent=1))
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

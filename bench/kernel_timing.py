@@ -22,11 +22,11 @@ def has_gpu() -> bool:
     try:
         import torch
     except ImportError:
-        torch = None
-    if torch is not None and torch.cuda.is_available():
-        return True
-    print("error: no NVIDIA GPU found through torch", file=sys.stderr)
-    return False
+        print("error: no torch: take the Python that the wheel is installed in", file=sys.stderr)
+        return False
+    if not torch.cuda.is_available():
+        print("error: no NVIDIA GPU found through torch", file=sys.stderr)
+    return torch.cuda.is_available()
 
 
 def elapsed_us(run: Callable[[], object]) -> float:

@@ -47,6 +47,7 @@ from checkpoints import (
     write_checkpoint,
     write_small_lm,
 )
+from kernel_timing import has_gpu
 from serve_table import (
     SMALL_LM,
     Row,
@@ -316,6 +317,8 @@ def main() -> int:
         pairs = parse_models(args.models, list(GEOMETRIES), list(QUANTIZATION_CONFIGS))
     except ValueError as fault:
         parser.error(str(fault))
+    if os.environ.get("VLLM_TARGET_DEVICE") != "cpu" and not has_gpu():
+        return 1
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the servers end as well
     args.streams = sorted(set(args.streams))
     servers: list[Server] = []
