@@ -100,7 +100,8 @@ class _Trials:
         if names not in self.known:
             verdict = self.known[names] = self._try(patches)
             words = {True: "fails", False: "passes", None: "cannot be tried"}[verdict]
-            self._say(f"{len(patches)} patches{f', {names[-1]} last' if names else ''}: {words}")
+            count = f"{len(patches)} patch{'es' * (len(patches) != 1)}"
+            self._say(f"{count}{f', {names[-1]} last' if names else ''}: {words}")
         return self.known[names]
 
     def _try(self, patches: Sequence[Patch]) -> bool | None:

@@ -10,6 +10,7 @@ import io
 import json
 import os
 import shutil
+import signal
 import sys
 import tarfile
 import time
@@ -27,6 +28,7 @@ from overlay import (
     elf,
     extension,
     full,
+    process,
     sbom,
     tree,
     tryout,
@@ -104,6 +106,9 @@ def main(argv: Sequence[str]) -> int:
     except OSError as fault:
         print(f"error: {system_fault(fault)}", file=sys.stderr)
         return 1
+    except process.Terminated:
+        print("error: terminated", file=sys.stderr)
+        return 143
     except KeyboardInterrupt:
         print("error: interrupted", file=sys.stderr)
         return 130
@@ -132,7 +137,7 @@ def run(args: argparse.Namespace, workspace: Workspace) -> None:
     rows = [
         ("wheel", str(wheel.relative_to(workspace.root))),
         ("size", f"{wheel.stat().st_size / 1e6:.1f} MB"),
-        ("patches", f"{len(series.patches)}: {' '.join(one.name for one in series.patches)}"),
+        ("patches", f"{len(series.patches)}, all of patches/series"),
         ("architectures", " ".join(archs)),
     ]
     others = sorted(one.name for one in dist.glob("vllm-*.whl") if one != wheel)
@@ -335,4 +340,5 @@ def _in_cache(artifact: Artifact) -> bool:
 if __name__ == "__main__":
     # Set by build.sh to find this package; the programs started from here are not to see it.
     os.environ.pop("PYTHONPATH", None)
+    signal.signal(signal.SIGTERM, process.terminated)
     sys.exit(main(sys.argv[1:]))

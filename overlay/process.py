@@ -10,7 +10,8 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from types import FrameType
+from typing import Any, NoReturn
 
 from overlay.errors import OverlayError
 from overlay.lock import held
@@ -28,6 +29,15 @@ class CommandError(OverlayError):
         super().__init__("\n".join(lines + [f"    {line}" for line in tail]))
 
 
+class Terminated(KeyboardInterrupt):
+    """A Ctrl-C that the programs waited for know nothing of: SIGTERM reached this process alone."""
+
+
+def terminated(number: int, frame: FrameType | None) -> NoReturn:
+    """A handler of SIGTERM: raises Terminated."""
+    raise Terminated
+
+
 def complete(
     command: Sequence[str | os.PathLike[str]], data: bytes | None = None, **options: Any
 ) -> subprocess.CompletedProcess[Any]:
@@ -39,6 +49,10 @@ def complete(
     with subprocess.Popen(command, **options) as child:
         try:
             output, errors = child.communicate(data)
+        except Terminated:
+            child.terminate()
+            _end(child)
+            raise
         except KeyboardInterrupt:
             _end(child)
             raise
@@ -46,7 +60,7 @@ def complete(
 
 
 def _end(child: subprocess.Popen[Any]) -> None:
-    """Wait for a program that Ctrl-C interrupted as well; ask it to end, then make it."""
+    """Wait for a program that was interrupted as well; ask it to end, then make it."""
     for insist in (child.terminate, child.kill):
         with suppress(subprocess.TimeoutExpired, KeyboardInterrupt):  # Ctrl-C again: go on
             child.wait(_PATIENCE)

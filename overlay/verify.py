@@ -205,7 +205,8 @@ def _check_extension(copy: Copy, manifest: dict[str, Any], paths: set[str], repo
             capture_output=True, text=True, errors="replace", check=False,
         )  # fmt: skip
     if result.returncode == _NO_TORCH:
-        report.notes.append(f"{path}: not loaded, as {copy.python()} has no torch")
+        hint = "; verify an installed copy to have it loaded" if isinstance(copy, _Wheel) else ""
+        report.notes.append(f"{path}: not loaded, as {copy.python()} has no torch{hint}")
     elif result.returncode:
         words = (result.stderr.strip().splitlines() or [f"exit code {result.returncode}"])[-1]
         report.faults.append(f"{path}: does not load: {words}")

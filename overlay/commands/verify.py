@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
-"""`verify`: a wheel, or an installed copy, against the manifest inside it."""
+"""`verify`: wheels, or installed copies, against the manifest inside them."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
+from overlay.errors import OverlayError
 from overlay.verify import verify
 
 
@@ -14,24 +16,37 @@ def configure_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentPar
     """Add the command to the command line."""
     parser = subparsers.add_parser(
         "verify",
-        help="check a wheel, or an installed copy, against the manifest inside it",
+        help="check wheels, or installed copies, against the manifest inside them",
         epilog="example: ./apply_patches.py verify dist/vllm-*.whl",
     )
     parser.add_argument(
-        "path", type=Path, metavar="PATH", help="a wheel, or the site-packages folder vLLM is in"
-    )
+        "paths", type=Path, nargs="+", metavar="PATH",
+        help="a wheel, or the site-packages folder vLLM is in",
+    )  # fmt: skip
     parser.set_defaults(execute=execute)
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Print one line a fault; 0 when there is none, 1 otherwise."""
-    report = verify(args.path)
-    for fault in report.faults:
-        print(fault)
+    """Verify each; the worst exit code of them."""
+    return max(_verify(path, args.debug) for path in args.paths)
+
+
+def _verify(path: Path, debug: bool) -> int:
+    """Print one line a fault; 0 when there is none, 1 otherwise, 2 when there is no such file."""
+    try:
+        report = verify(path)
+    except OverlayError as fault:
+        if debug:
+            raise
+        print(f"error: {fault}", file=sys.stderr)
+        return fault.exit_code
+    for line in report.faults:
+        print(line)
     for note in report.notes:
         print(f"note: {note}")
     if report.faults:
-        print(f"{args.path}: {len(report.faults)} fault{'s' * (len(report.faults) > 1)}")
+        print(f"{path}: {len(report.faults)} fault{'s' * (len(report.faults) > 1)}")
         return 1
-    print(f"{args.path}: {report.version}, {report.patches} patches, {report.files} files: right")
+    count = f"{report.patches} patch{'es' * (report.patches != 1)}"
+    print(f"{path}: {report.version}, {count}, {report.files} files: right")
     return 0

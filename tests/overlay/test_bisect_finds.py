@@ -36,6 +36,15 @@ def test_the_first_that_fails_and_its_needs(project: Project) -> None:
     assert not (project.workspace.work / "bisect" / "vllm").exists()
 
 
+def test_says_what_each_try_gave(project: Project) -> None:
+    project.add_patch("first", {"b.py": "one\n"})
+    project.apply()
+    said: list[str] = []
+    command = [sys.executable, "-c", "raise SystemExit(open('b.py').read() == 'one\\n')"]
+    bisect(command, project.pin, project.workspace, say=said.append)
+    assert said == ["0 patches: passes", "1 patch, first last: fails"]
+
+
 def test_tree_is_named(project: Project) -> None:
     five(project)
     script = (

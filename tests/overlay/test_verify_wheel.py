@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from fake_wheel import OURS, our_files, write_wheel
 
+from overlay import verify as module
 from overlay.errors import OverlayError, UsageError
 from overlay.verify import verify
 
@@ -134,3 +135,22 @@ def test_manifest_of_a_later_format(tmp_path: Path) -> None:
 def test_no_file(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such wheel or folder"):
         verify(tmp_path / OURS)
+
+
+def test_python_without_torch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What could not be looked at is no fault of the wheel; the note says where it can be."""
+    files = our_files()
+    name = f"{INFO}ternary-manifest.json"
+    library = {"file": "vllm/new.py", "architectures": ["8.0"]}
+    files[name] = json.dumps({**json.loads(files[name]), "extension": library}).encode()
+    wheel = write_wheel(tmp_path / OURS, files)
+    monkeypatch.setattr(module.elf, "extension_fault", lambda data: None)
+    monkeypatch.setattr(module, "_LOAD", f"raise SystemExit({module._NO_TORCH})")
+    report = verify(wheel)
+    assert report.faults == []
+    assert len(report.notes) == 1
+    assert "has no torch; verify an installed copy" in report.notes[0]
+    folder = tmp_path / "installed"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    assert [note.endswith("has no torch") for note in verify(folder).notes] == [True]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
-"""The summary says that nothing had changed when neither the wheel nor the try-out is new."""
+"""The summary: how many patches, and whether the wheel or the try-out is new."""
 
 from pathlib import Path
 
@@ -24,3 +24,12 @@ def test_tryout_counts(
     seconds = capsys.readouterr().out.splitlines()[-1]
     assert seconds.startswith("seconds ")
     assert seconds.endswith(" (nothing had changed)") != made
+
+
+def test_patches_are_counted(
+    small: SmallBuild, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small.add_patch("one", {"vllm/old.py": "OLD = 2\n"})
+    small.add_patch("two", {"vllm/old.py": "OLD = 3\n"})
+    small.run(monkeypatch)
+    assert "\npatches        2, all of patches/series\n" in capsys.readouterr().out
