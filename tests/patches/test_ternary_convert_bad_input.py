@@ -275,18 +275,19 @@ def test_one_line(
 ) -> None:
     source, result = tmp_path / "source", tmp_path / "result"
     defect(source)
-    assert convert(source, result) == 1
+    no_model = defect in (no_config, a_file, nothing)
+    assert convert(source, result) == (2 if no_model else 1)
     lines = [line for line in capsys.readouterr().err.splitlines() if "note:" not in line]
     lines = [line for line in lines if line.startswith("vllm-ternary: ")]
     assert len(lines) == 1
-    assert message in lines[0]
+    assert lines[0].startswith("vllm-ternary: error: ") and message in lines[0]
     assert not list(tmp_path.glob("result*"))
 
 
 def test_a_name_on_the_hub(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert convert("someone/a-model", tmp_path / "result") == 1
+    assert convert("someone/a-model", tmp_path / "result") == 2
     assert "hf download someone/a-model --local-dir" in capsys.readouterr().err
-    assert convert(tmp_path / "a-model", tmp_path / "result") == 1
+    assert convert(tmp_path / "a-model", tmp_path / "result") == 2
     assert "hf download" not in capsys.readouterr().err
 
 
@@ -347,33 +348,36 @@ def test_an_empty_directory_that_cannot_be_replaced(
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "code", "message"),
     [
-        (("--rule", "best"), "--rule best"),
-        (("--rule", "threshold=-1"), "--rule threshold=-1"),
-        (("--rule", "twn=2"), "--rule twn=2"),
-        (("--scale", "group:48"), "--scale group:48"),
-        (("--scale", "group:128"), "groups of 128 do not divide"),
-        (("--keep", "no_proj"), "has no such module"),
-        (("--keep", "k_proj"), "run as one layer"),
-        (("--tokenizer", "."), "--tokenizer is for GGUF files"),
-        (("--from", "ternary"), "holds no ternary weights"),
-        (("--from", "bitnet"), "does not say quant_method 'bitnet'"),
-        (("--from", "int8"), "has no ternary weights"),
-        (("--to", "bitnet", "--activation", "a16"), "--activation a16"),
-        (("--to", "bitnet", "--format", "packed"), "--format packed"),
-        (("--from", "gguf"), "is a directory; a .gguf file is expected"),
+        (("--rule", "best"), 2, "--rule best"),
+        (("--rule", "threshold=-1"), 2, "--rule threshold=-1"),
+        (("--rule", "twn=2"), 2, "--rule twn=2"),
+        (("--scale", "group:48"), 2, "--scale group:48"),
+        (("--scale", "group:128"), 1, "groups of 128 do not divide"),
+        (("--keep", "no_proj"), 1, "has no such module"),
+        (("--keep", "k_proj"), 1, "run as one layer"),
+        (("--tokenizer", "."), 2, "--tokenizer is for GGUF files"),
+        (("--from", "ternary"), 1, "holds no ternary weights"),
+        (("--from", "bitnet"), 1, "does not say quant_method 'bitnet'"),
+        (("--from", "int8"), 1, "has no ternary weights"),
+        (("--to", "bitnet", "--activation", "a16"), 2, "--activation a16"),
+        (("--to", "bitnet", "--format", "packed"), 2, "--format packed"),
+        (("--from", "gguf"), 2, "is a directory; a .gguf file is expected"),
     ],
 )
 def test_options_that_do_not_fit(
     options: tuple[str, ...],
+    code: int,
     message: str,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     source = write_model(tmp_path / "source", dense())
-    assert convert(source, tmp_path / "result", *options) == 1
-    assert message in capsys.readouterr().err
+    assert convert(source, tmp_path / "result", *options) == code
+    error = capsys.readouterr().err
+    assert error.splitlines()[-1].startswith("vllm-ternary: error: ")
+    assert message in error
     assert sorted(path.name for path in tmp_path.iterdir()) == ["source"]
 
 
@@ -432,6 +436,22 @@ def test_a_header_that_names_a_tensor_twice(
     (source / "model.safetensors").write_bytes(data)
     assert convert(source, tmp_path / "result") == 1
     assert "holds w twice" in capsys.readouterr().err
+
+
+def test_a_file_that_cannot_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import errno
+
+    source = write_model(tmp_path / "source", dense())
+
+    def read_text(path: Path) -> str:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+    monkeypatch.setattr(Path, "read_text", read_text)
+    assert convert(source, tmp_path / "result") == 1
+    config = source / "config.json"
+    assert capsys.readouterr().err == f"vllm-ternary: error: {config}: Permission denied\n"
 
 
 def test_config_is_kept(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 """Conversion with a text: layers one after the other, and perplexity before and after."""
 
 import json
+import logging
 from pathlib import Path
 
 import pytest
@@ -173,19 +174,42 @@ def test_kept_modules_stay(text: Path, tmp_path: Path) -> None:
             assert torch.equal(result[f"{name}.weight"], tensors[f"{name}.weight"])
 
 
+def test_a_text_longer_than_the_model_is_no_warning(
+    text: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    from transformers import AutoTokenizer, PreTrainedTokenizerBase
+
+    source = tmp_path / "source"
+    model(source)
+    config = source / "tokenizer_config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"model_max_length": 256}))
+    tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(source)
+    logger = logging.getLogger("transformers")
+    logger.addHandler(caplog.handler)
+    try:
+        tokenizer(TEXT)
+        assert "longer than the specified maximum" in caplog.text
+        caplog.clear()
+        assert convert(source, tmp_path / "result", "--calibrate", text) == 0
+    finally:
+        logger.removeHandler(caplog.handler)
+    assert caplog.text == ""
+
+
 @pytest.mark.parametrize(
-    ("defect", "message"),
+    ("defect", "code", "message"),
     [
-        ("short", "160 are the least"),
-        ("missing", "No such file"),
-        ("binary", "is not UTF-8"),
-        ("no tokenizer", "no tokenizer in"),
-        ("ternary", "there is nothing to choose"),
-        ("unknown architecture", "transformers cannot run"),
+        ("short", 2, "160 are the least"),
+        ("missing", 2, "No such file"),
+        ("binary", 2, "is not UTF-8"),
+        ("no tokenizer", 1, "no tokenizer in"),
+        ("ternary", 1, "there is nothing to choose"),
+        ("unknown architecture", 1, "transformers cannot run"),
     ],
 )
 def test_refused(
     defect: str,
+    code: int,
     message: str,
     text: Path,
     tmp_path: Path,
@@ -207,6 +231,6 @@ def test_refused(
     else:
         config = json.loads((source / "config.json").read_text())
         (source / "config.json").write_text(json.dumps(config | {"model_type": "unheard"}))
-    assert convert(source, tmp_path / "result", "--calibrate", text) == 1
+    assert convert(source, tmp_path / "result", "--calibrate", text) == code
     assert message in capsys.readouterr().err
     assert not list(tmp_path.glob("result*"))

@@ -15,10 +15,13 @@ from ternary_directories import (
     convert,
     dense,
     dequantize,
+    floats,
     projections,
+    random_codes,
     read_config,
     read_tensors,
     read_weight,
+    ternary_values,
     write_model,
 )
 
@@ -63,6 +66,44 @@ def test_default_rule_and_scale(tmp_path: Path, capsys: pytest.CaptureFixture[st
     found = read_config(tmp_path / "result")["quantization_config"]
     assert (found["group_size"], found["activation"]) == (128, "a16")
     assert "is not usable" in capsys.readouterr().err
+
+
+def read_table(printed: str) -> dict[str, str]:
+    """Module and error of the table that is printed, if there is one."""
+    rows = [line.split() for line in printed.splitlines() if line.startswith("  ")]
+    return {row[0]: row[1] for row in rows}
+
+
+def test_errors_of_a_model_that_is_almost_ternary(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tensors = ternary_values(dtype=torch.float32)
+    name = "model.layers.1.mlp.up_proj"
+    tensors[f"{name}.weight"][0] *= 1.001
+    source = write_model(tmp_path / "source", tensors)
+    options = ("--from", "dense", "--rule", "twn", "--scale", "tensor")
+    assert convert(source, tmp_path / "result", *options) == 0
+
+    report = json.loads((tmp_path / "result/ternary_report.json").read_text())
+    errors = {name: layer["weight_error"] for name, layer in report["layers"].items()}
+    assert 0 < errors[name] < 1e-7
+    table = read_table(capsys.readouterr().out)
+    assert list(table) == [*errors, "mean"]
+    errors["mean"] = sum(errors.values()) / len(errors)
+    for layer, error in errors.items():
+        assert float(table[layer]) == pytest.approx(error, rel=0.05, abs=0)
+
+
+def test_no_table_of_what_is_exact(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tensors = floats()
+    for seed, (name, size) in enumerate(projections().items()):
+        tensors[f"{name}.weight"] = random_codes(*size, seed).bfloat16() / 8
+    source = write_model(tmp_path / "source", tensors)
+    options = ("--from", "dense", "--rule", "twn", "--scale", "tensor")
+    assert convert(source, tmp_path / "result", *options) == 0
+    printed = capsys.readouterr().out
+    assert read_table(printed) == {}
+    assert printed.endswith(", weights exact\n")
 
 
 def test_kept_modules(tmp_path: Path) -> None:

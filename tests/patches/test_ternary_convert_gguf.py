@@ -286,8 +286,15 @@ def test_code_three(tokenizer: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_without_a_tokenizer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tensors, config = make_model("llama", 0)
     source = write_gguf(tmp_path / "model.gguf", tensors, config)
-    assert convert(source, tmp_path / "result") == 1
+    assert convert(source, tmp_path / "result") == 2
     assert "needs --tokenizer DIR" in capsys.readouterr().err
+
+
+def test_a_tokenizer_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tensors, config = make_model("llama", 0)
+    source = write_gguf(tmp_path / "model.gguf", tensors, config)
+    assert convert(source, tmp_path / "result", "--tokenizer", tmp_path) == 2
+    assert "has no tokenizer in it" in capsys.readouterr().err
 
 
 def test_inspect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
