@@ -27,9 +27,8 @@ Up to 64 tokens come first, for all shapes, then up to 256, then more: after a s
 products the H200's clock is a quarter lower, and ours took up to 16 % longer with one token, and
 10 % with 128 (28672x4096). All kernels of a shape are on the GPU at once, and each number of tokens
 is measured with all of them before the next, in their order and then in the reverse order: what is
-compared was measured within seconds, and in the mean at the same time. In one order alone who
-comes first finds the clock of the pause before, and each other one that of its neighbour: with
-others before them the same products took up to 23 % longer.
+compared was measured within seconds, and in the mean at the same time. In one order alone each
+would find the clock that its neighbour left.
 
 The rows are saved as they come; --budget ends the run in time and names what is left. Without any
 row nothing is written, and the exit code is 1.
