@@ -49,7 +49,7 @@ def run_inspect() -> Callable[..., subprocess.CompletedProcess[str]]:
 
 @pytest.fixture
 def serve(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    for name in ("checkpoints", "serve_table"):  # which it imports
+    for name in ("checkpoints", "kernel_timing", "serve_table"):  # which it imports
         load(BENCH / f"{name}.py", monkeypatch)
     return load(BENCH / "serve.py", monkeypatch)
 
