@@ -27,31 +27,17 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from dispatch_table import TOKENS, UNPACK, table
-from kernel_sweep import Built, Sweep, first_line
-from kernel_table import SHAPES, Row, Shape, parse_shapes, select
+from kernel_sweep import Built, Sweep, first_line, parse_sweep, sweep_parser
+from kernel_table import Row, Shape, select
 from kernel_timing import Measure, has_gpu, in_both_orders, record, record_product
 
 
 def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
     """The command line. Ends the process with code 2 when it is wrong."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--out", required=True, type=Path, help="JSON file for the rows")
-    parser.add_argument("--shapes", nargs="+", metavar="NxK", help="(the eight of SHAPES)")
-    parser.add_argument("--budget", type=float, default=float("inf"), help="seconds for it all")
-    args = parser.parse_args(argv)
-    try:
-        args.shapes = parse_shapes(args.shapes) if args.shapes else list(SHAPES)
-    except ValueError as fault:
-        parser.error(str(fault))
-    if not args.out.resolve().parent.is_dir():
-        parser.error(f"{args.out}: there is no such folder")
-    return args
+    return parse_sweep(sweep_parser(__doc__), argv)
 
 
 def record_way(problem: Any, way: Any, m: int) -> Measure:

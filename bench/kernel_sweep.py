@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
 """The loop of the benchmarks of kernels: shapes and numbers of tokens, and who is left out."""
 
+import argparse
 import itertools
 import json
 import sys
@@ -11,9 +12,37 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kernel_table import Row, Series, Shape, passes
+from kernel_table import SHAPES, Row, Series, Shape, parse_shapes, passes
 
 Built = dict[Series, tuple[Any, Any]]  # its Problem, and what was made of it to be timed
+
+
+def sweep_parser(description: str | None) -> argparse.ArgumentParser:
+    """A command line with what every sweep takes."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--out", required=True, type=Path, help="JSON file for the rows")
+    parser.add_argument("--shapes", nargs="+", metavar="NxK", help="(the eight of SHAPES)")
+    parser.add_argument("--budget", type=float, default=float("inf"), help="seconds for it all")
+    return parser
+
+
+def parse_sweep(parser: argparse.ArgumentParser, argv: Sequence[str]) -> argparse.Namespace:
+    """A command line of `sweep_parser`. Ends the process with code 2 when it is wrong."""
+    args = parser.parse_args(argv)
+    try:
+        args.shapes = parse_shapes(args.shapes) if args.shapes else list(SHAPES)
+    except ValueError as fault:
+        parser.error(str(fault))
+    need_folder(parser, args.out)
+    return args
+
+
+def need_folder(parser: argparse.ArgumentParser, file: Path) -> None:
+    """Ends the process with code 2 when there is no folder for the file."""
+    if not file.resolve().parent.is_dir():
+        parser.error(f"{file}: there is no such folder")
 
 
 def first_line(fault: Exception) -> str:

@@ -41,17 +41,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kernel_goals import report
-from kernel_sweep import Built, Sweep, first_line
+from kernel_sweep import Built, Sweep, first_line, need_folder, parse_sweep, sweep_parser
 from kernel_table import (
     SERIES,
-    SHAPES,
     TOKENS,
     Row,
     Shape,
     found_form,
     make_row,
     of_series,
-    parse_shapes,
     select,
     speedups,
     table,
@@ -62,26 +60,19 @@ from kernel_timing import SLOW_US, has_gpu, in_both_orders, measure_floors, reco
 
 def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
     """The command line. Ends the process with code 2 when it is wrong."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--out", required=True, type=Path, help="JSON file for the rows")
+    parser = sweep_parser(__doc__)
     parser.add_argument("--plot", type=Path, help="image file (needs matplotlib)")
-    parser.add_argument("--shapes", nargs="+", metavar="NxK", help="(the eight of SHAPES)")
     parser.add_argument("--m", nargs="+", type=int, default=list(TOKENS), help="tokens")
     parser.add_argument(
         "--kernels", nargs="+", metavar="NAME", help=f"or {found_form()} (all of them)"
     )
-    parser.add_argument("--budget", type=float, default=float("inf"), help="seconds for it all")
-    args = parser.parse_args(argv)
+    args = parse_sweep(parser, argv)
     try:
-        args.shapes = parse_shapes(args.shapes) if args.shapes else list(SHAPES)
         args.series = select(args.kernels) if args.kernels else list(SERIES)
     except ValueError as fault:
         parser.error(str(fault))
-    for path in filter(None, (args.out, args.plot)):
-        if not path.resolve().parent.is_dir():
-            parser.error(f"{path}: there is no such folder")
+    if args.plot:
+        need_folder(parser, args.plot)
     if min(args.m) < 1:
         parser.error("--m: at least one token is needed")
     args.m = sorted(set(args.m))

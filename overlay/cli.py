@@ -50,8 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
     except OverlayError as fault:
         if args.debug:
             raise
-        print(f"error: {' '.join(str(fault).splitlines())}", file=sys.stderr)
-        return fault.exit_code
+        return fault.tell()
     except BrokenPipeError:
         # Whoever read the output has had enough; nothing is left to say, not even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

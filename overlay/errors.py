@@ -2,6 +2,8 @@
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
 """Errors that end a command with one line and no traceback."""
 
+import sys
+
 # What to look at when pip does not find what it is asked for.
 NETWORK = "is there a network, and do the index or find-links of your pip configuration have it?"
 
@@ -14,6 +16,11 @@ class OverlayError(Exception):
     """
 
     exit_code = 1
+
+    def tell(self) -> int:
+        """Print it in one line; return the exit code."""
+        print(f"error: {' '.join(str(self).splitlines())}", file=sys.stderr)
+        return self.exit_code
 
 
 def system_fault(fault: OSError) -> str:

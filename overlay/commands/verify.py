@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from overlay.errors import OverlayError
@@ -38,8 +37,7 @@ def _verify(path: Path, debug: bool) -> int:
     except OverlayError as fault:
         if debug:
             raise
-        print(f"error: {fault}", file=sys.stderr)
-        return fault.exit_code
+        return fault.tell()
     for line in report.faults:
         print(line)
     for note in report.notes:

@@ -8,6 +8,7 @@ import pytest
 from fake_wheel import OURS, our_files, write_wheel
 
 from overlay import cli
+from overlay.errors import OverlayError
 
 
 def _run(*paths: Path) -> int:
@@ -45,3 +46,14 @@ def test_several(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert said.err == f"error: {missing}: no such wheel or folder\n"
     assert said.out.splitlines()[:2] == ["vllm/old.py: should be gone", f"{wrong}: 1 fault"]
     assert said.out.splitlines()[2].startswith(f"{right}: ")
+
+
+def test_a_fault_of_several_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(path: Path) -> None:
+        raise OverlayError("git failed\n  command: git")
+
+    monkeypatch.setattr("overlay.commands.verify.verify", fail)
+    assert _run(tmp_path) == 1
+    assert capsys.readouterr().err == "error: git failed   command: git\n"

@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
 """The tools are scripts: loaded from their files, or run as a user runs them."""
 
+import importlib
 import importlib.util
 import os
 import signal
@@ -48,10 +49,20 @@ def run_inspect() -> Callable[..., subprocess.CompletedProcess[str]]:
 
 
 @pytest.fixture
-def serve(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    for name in ("checkpoints", "kernel_timing", "serve_table"):  # which it imports
-        load(BENCH / f"{name}.py", monkeypatch)
-    return load(BENCH / "serve.py", monkeypatch)
+def bench(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], ModuleType]]:
+    """Imports a benchmark by its name; it and what it imports from bench/ is forgotten after it."""
+    names = [script.stem for script in BENCH.glob("*.py")]
+    monkeypatch.syspath_prepend(BENCH)
+    for name in names:  # one of them is also a module of these tests
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    yield importlib.import_module
+    for name in names:
+        sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def serve(bench: Callable[[str], ModuleType]) -> ModuleType:
+    return bench("serve")
 
 
 @pytest.fixture

@@ -2,10 +2,8 @@
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
 """What the packing benchmark's kernels read out of the packed bytes is the codes, in place."""
 
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -13,13 +11,8 @@ import torch
 
 
 @pytest.fixture
-def packing(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "bench"))
-    import packing
-
-    yield packing
-    for name in ("packing", "kernel_timing", "nvrtc"):
-        sys.modules.pop(name, None)
+def packing(bench: Callable[[str], ModuleType]) -> ModuleType:
+    return bench("packing")
 
 
 def digits(byte: torch.Tensor, per_byte: int) -> list[torch.Tensor]:
