@@ -53,6 +53,7 @@ def assert_surroundings_do_not_matter(plain: Product) -> None:
         pytest.param(200, 1152, 128, FP16, FP16, id="units-fp16"),
         pytest.param(203, 1184, 32, BF16, FP32, id="blocks"),
         pytest.param(200, 1216, 64, FP16, FP16, id="blocks-fp16"),
+        pytest.param(203, 1184, 32, BF16, BF16, id="blocks-bf16"),
     ],
 )
 @pytest.mark.parametrize("m", [1, 3, 16, 17, 30, 64, 70, 130, 257])
