@@ -94,9 +94,10 @@ def _state(facts: tree.Facts, hashes: dict[str, str]) -> tuple[str, str]:
     if facts.unexported:
         return "unexported", f"the commits are not those of patches/: export, or `{tree.RESET}`"
     if found == list(hashes.items()):
-        return ("applied", f"{len(found)} patches") if found else ("pristine", "no patches")
+        count = f"{len(found)} patch{'es' * (len(found) != 1)}"
+        return ("applied", count) if found else ("pristine", "no patches")
     if not found:
-        return "pristine", f"{len(hashes)} patches to apply"
+        return "pristine", f"{len(hashes)} patch{'es' * (len(hashes) != 1)} to apply"
     if set(found) < set(hashes.items()):
         return "partial", f"{len(found)} of {len(hashes)} patches: apply puts on the rest"
     return "partial", "patches/ has changed since they were applied: apply"

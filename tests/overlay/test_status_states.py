@@ -27,3 +27,11 @@ def test_each_state(project: Project) -> None:
     assert state() == "unexported"
     other = replace(project.pin, version="0.33.0")
     assert status(other, project.workspace).state == "not-the-pin"
+
+
+def test_one_patch_is_not_several(project: Project) -> None:
+    project.add_patch("only", {"a.py": numbered(line_3="3")})
+    project.apply_nothing()
+    assert status(project.pin, project.workspace).detail == "1 patch to apply"
+    project.apply()
+    assert status(project.pin, project.workspace).detail == "1 patch"
