@@ -71,7 +71,7 @@ def test_small_products(
 
 
 @pytest.mark.parametrize("act_int8", [False, True])
-# How an H200 cuts them; the result holds on any GPU.
+# How wgmma cuts them on an H200, and mma.sync those of small groups; the result holds on any GPU.
 @pytest.mark.parametrize(
     ("m", "n", "k", "group_size", "scale_dtype"),
     [
@@ -86,6 +86,9 @@ def test_small_products(
         pytest.param(130, 13336, 1024, 128, FP32, id="shares-256x64"),
         pytest.param(70, 8200, 2048, 128, BF16, id="shares-128x128"),
         pytest.param(257, 1029, 2048, 128, FP32, id="shares-128x64"),
+        pytest.param(130, 13336, 128, 32, BF16, id="tiles-256x128-of-small-groups"),
+        pytest.param(257, 15112, 512, 32, BF16, id="shares-256x128-of-small-groups"),
+        pytest.param(70, 11272, 128, 64, BF16, id="shares-256x64-of-small-groups"),
     ],
 )
 def test_other_cuts(

@@ -61,6 +61,7 @@ def some_tokens() -> torch.Tensor:
         *((*small, 16) for small in SMALL if small[2] > 0),
         *((*shape, -1, 32) for shape in LAYERS),
         *((*shape, 128, 16) for shape in LAYERS),
+        *((*shape, 64, 16) for shape in LAYERS[2:4]),
     ],
 )
 def test_every_token_count(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
-"""Group scales near the largest number of their type, which weights are multiplied by."""
+"""Large group scales, which prefill multiplies the weights by before any activation."""
 
 import pytest
 import torch
