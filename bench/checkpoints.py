@@ -20,6 +20,10 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
+from needs import need
+
+need("torch")
+
 import torch
 from safetensors.torch import load_file, save_file
 

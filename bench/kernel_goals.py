@@ -10,6 +10,7 @@ TB/s and TFLOP/s that it measured:
 Each cell is a ratio of two times; one that misses its goal is bold, with the goal behind it.
 """
 
+import argparse
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -193,15 +194,19 @@ def report(rows: Sequence[Row], tb_s: float, tflop_s: float) -> str:
 
 def main(argv: Sequence[str]) -> int:
     """Prints the tables; returns the exit code."""
-    if len(argv) != 3:
-        print("usage: kernel_goals.py ROWS TB_S TFLOP_S", file=sys.stderr)
-        return 2
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("rows", type=Path, help="the JSON that bench/kernels.py wrote")
+    parser.add_argument("tb_s", type=float, help="the read bandwidth of that run, TB/s")
+    parser.add_argument("tflop_s", type=float, help="the bf16 matrix rate of that run, TFLOP/s")
+    args = parser.parse_args(argv)
     try:
-        rows = json.loads(Path(argv[0]).read_text())
-        print(report(rows, float(argv[1]), float(argv[2])))
-    except (OSError, ValueError) as fault:
-        print(f"error: {fault}", file=sys.stderr)
-        return 2
+        print(report(json.loads(args.rows.read_text()), args.tb_s, args.tflop_s))
+    except OSError as fault:
+        parser.error(str(fault))
+    except (KeyError, TypeError, ValueError):
+        parser.error(f"{args.rows} holds no rows of bench/kernels.py")
     return 0
 
 

@@ -31,6 +31,10 @@ from typing import Any
 
 os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
 
+from needs import need
+
+need("torch", "vllm")
+
 import torch
 from marlin_layer import PATCHED, MarlinLayer, Weights, random_weights
 

@@ -28,6 +28,10 @@ from typing import Any
 
 os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
 
+from needs import need
+
+need("torch", "vllm")
+
 import torch
 from marlin_layer import PATCHED, MarlinLayer, random_weights
 from vllm.model_executor.layers.quantization.utils import marlin_utils

@@ -16,6 +16,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from needs import need
+
+need("torch")
+
 import torch
 from kernel_timing import has_gpu, measure_floors, microseconds
 from nvrtc import Kernels

@@ -15,6 +15,7 @@ bench/models/small-lm/heldout.txt, is Python source that the small model did not
 import argparse
 import json
 import math
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -100,6 +101,8 @@ def by_transformers(model: Path, pieces: list[list[int]], dtype: str) -> float:
 
 def by_vllm(model: Path, pieces: list[list[int]], dtype: str, tensor_parallel: int) -> float:
     """Sum of the negative log-likelihoods, on what the installed vLLM runs on."""
+    # With the engine in a process of its own this one now and then aborts as it ends.
+    os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
     from vllm import LLM, SamplingParams, TokensPrompt
 
     length = max(map(len, pieces))
@@ -148,12 +151,12 @@ def main() -> None:
         parser.error("--length is at least 2: a piece's first token is not scored")
     for path in (args.model / "config.json", args.model / "tokenizer.json", args.text):
         if not path.is_file():
-            sys.exit(f"there is no {path}")
+            sys.exit(f"error: there is no {path}")
 
     pieces = pieces_of(args.model, args.text, args.tokens, args.length)
     scored = sum(len(piece) - 1 for piece in pieces)
     if not scored:
-        sys.exit(f"{args.text} has less than two tokens")
+        sys.exit(f"error: {args.text} has less than two tokens")
     off = False
     for engine in args.engine:
         begin = time.monotonic()

@@ -39,6 +39,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from needs import need
+
+need("aiohttp", "torch")
+
 import aiohttp
 from checkpoints import (
     GEOMETRIES,

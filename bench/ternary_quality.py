@@ -21,10 +21,15 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from needs import need
+
+need("torch", "vllm")
+
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM
 from vllm.ternary.calibrate import Calibration, tokenize
 from vllm.ternary.checkpoint import Checkpoint
+from vllm.ternary.errors import TernaryError
 from vllm.ternary.outputs import dequantized
 from vllm.ternary.safetensors_io import DTYPES
 from vllm.ternary.sources.native import open_matrix, read_settings, ternary_modules
@@ -129,4 +134,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except TernaryError as fault:
+        sys.exit(f"error: {fault}")

@@ -290,6 +290,8 @@ def main() -> None:
     if args.steps is None and not args.seconds:
         parser.error("give --steps or --seconds")
 
+    if not (args.data / "corpus.json").is_file():
+        parser.error(f"there is no {args.data}/corpus.json: prepare.py writes it")
     corpus = json.loads((args.data / "corpus.json").read_text())
     shape = Shape(**({"vocab_size": corpus["vocab_size"]} | args.shape))
     tokens, heldout = (

@@ -2,6 +2,8 @@
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
 """Each ratio is held against its goal, and the tables mark what misses it."""
 
+from pathlib import Path
+
 import kernel_goals
 import kernel_table
 import pytest
@@ -108,3 +110,12 @@ def test_report() -> None:
         "",
         "1 of 2 goals met",
     ]
+
+
+def test_what_holds_no_rows_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "rows.json"
+    path.write_text('{"not": "rows"}')
+    with pytest.raises(SystemExit) as refused:
+        kernel_goals.main([str(path), "4.2", "790"])
+    assert refused.value.code == 2
+    assert f"{path} holds no rows" in capsys.readouterr().err
