@@ -201,8 +201,13 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("tb_s", type=float, help="the read bandwidth of that run, TB/s")
     parser.add_argument("tflop_s", type=float, help="the bf16 matrix rate of that run, TFLOP/s")
     args = parser.parse_args(argv)
+    if args.tb_s <= 0 or args.tflop_s <= 0:
+        parser.error("both rates are positive: bench/kernels.py prints them")
     try:
-        print(report(json.loads(args.rows.read_text()), args.tb_s, args.tflop_s))
+        rows = json.loads(args.rows.read_text())
+        if not rows:
+            parser.error(f"{args.rows} is empty")
+        print(report(rows, args.tb_s, args.tflop_s))
     except OSError as fault:
         parser.error(str(fault))
     except (KeyError, TypeError, ValueError):

@@ -23,6 +23,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from needs import need
 from serve_table import cache_bytes
 
 HELD_OUT = Path(__file__).parent / "models" / "small-lm" / "heldout.txt"
@@ -101,8 +102,9 @@ def by_transformers(model: Path, pieces: list[list[int]], dtype: str) -> float:
 
 def by_vllm(model: Path, pieces: list[list[int]], dtype: str, tensor_parallel: int) -> float:
     """Sum of the negative log-likelihoods, on what the installed vLLM runs on."""
-    # With the engine in a process of its own this one now and then aborts as it ends.
-    os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
+    if tensor_parallel == 1:
+        # With the engine in a process of its own this one now and then aborts as it ends.
+        os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
     from vllm import LLM, SamplingParams, TokensPrompt
 
     length = max(map(len, pieces))
@@ -152,6 +154,9 @@ def main() -> None:
     for path in (args.model / "config.json", args.model / "tokenizer.json", args.text):
         if not path.is_file():
             sys.exit(f"error: there is no {path}")
+    need("tokenizers", *(("torch", "transformers") if "transformers" in args.engine else ()))
+    if "vllm" in args.engine:
+        need("vllm")
 
     pieces = pieces_of(args.model, args.text, args.tokens, args.length)
     scored = sum(len(piece) - 1 for piece in pieces)
