@@ -23,6 +23,7 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, "bench_checkpoints", module)
+    monkeypatch.syspath_prepend(str(path.parent))
     spec.loader.exec_module(module)
     # Tensors of several pieces, more files than may wait.
     monkeypatch.setattr(module, "PIECE", 1000)
