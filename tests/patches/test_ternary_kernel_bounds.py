@@ -51,6 +51,7 @@ def assert_surroundings_do_not_matter(plain: Product) -> None:
         pytest.param(200, 1176, -1, FP16, FP32, id="channel-fp16"),
         pytest.param(203, 1152, 128, BF16, FP32, id="units"),
         pytest.param(200, 1152, 128, FP16, FP16, id="units-fp16"),
+        pytest.param(200, 1152, 128, BF16, BF16, id="units-bf16"),
         pytest.param(203, 1184, 32, BF16, FP32, id="blocks"),
         pytest.param(200, 1216, 64, FP16, FP16, id="blocks-fp16"),
         pytest.param(203, 1184, 32, BF16, BF16, id="blocks-bf16"),

@@ -2,6 +2,8 @@
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
 """The fast kernels agree with float64 for every kind of scale, activation, dtype and shape."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from ternary_ops import assert_exact, make_product, needs_gpu
@@ -43,8 +45,23 @@ def test_kinds_of_scales(
 def test_16_bit_scales_of_whole_row_tiles(
     m: int, group_size: int, dtype: torch.dtype, act_int8: bool
 ) -> None:
-    """Scales of the activations' type, which are read in pairs where N is a multiple of 16."""
+    """Scales of the activations' type, which are copied 16 bytes at a time."""
     product = make_product(
         m, 208, 1536, dtype=dtype, group_size=group_size, act_int8=act_int8, scale_dtype=dtype
     )
     assert_exact(product.run(), product)
+
+
+@pytest.mark.parametrize("act_int8", [False, True])
+@pytest.mark.parametrize("scale_dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("group_size", [-1, 32, 128])
+@pytest.mark.parametrize("m", [1, 9, 40])
+def test_scales_at_any_address(
+    m: int, group_size: int, scale_dtype: torch.dtype, act_int8: bool
+) -> None:
+    """Scales are aligned to their own size alone, in decode not copied 16 bytes at a time."""
+    plain = make_product(m, 208, 1536, torch.bfloat16, group_size, act_int8, True, scale_dtype)
+    memory = torch.empty(plain.scale.numel() + 1, device="cuda", dtype=scale_dtype)
+    scale = memory[1:].view(plain.scale.shape)
+    scale.copy_(plain.scale)
+    assert_exact(replace(plain, scale=scale).run(), plain)
