@@ -18,7 +18,7 @@ from overlay.git import Git
 from overlay.leave_out import leave_out, needed_by
 from overlay.lock import alone
 from overlay.match import File
-from overlay.patchfile import Patch, read_all
+from overlay.patchfile import Patch, number_of_patches, read_all
 from overlay.paths import HERE, Workspace
 from overlay.pin import Pin
 from overlay.wheels import Wheels
@@ -100,7 +100,7 @@ class _Trials:
         if names not in self.known:
             verdict = self.known[names] = self._try(patches)
             words = {True: "fails", False: "passes", None: "cannot be tried"}[verdict]
-            count = f"{len(patches)} patch{'es' * (len(patches) != 1)}"
+            count = number_of_patches(len(patches))
             self._say(f"{count}{f', {names[-1]} last' if names else ''}: {words}")
         return self.known[names]
 

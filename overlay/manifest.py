@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from overlay.needs import needs
-from overlay.patchfile import Patch, read_all, summary
+from overlay.patchfile import Patch, number_of_patches, read_all, summary
 from overlay.paths import HERE, Workspace
 from overlay.pin import Pin
 from overlay.upstream import Lock, load_upstream, references
@@ -31,10 +31,9 @@ def render_manifest(pin: Pin, workspace: Workspace = HERE) -> str:
     patches = read_all(workspace.patches)
     required = needs(patches)
     lock = load_upstream(workspace.patches)
-    count = f"{len(patches)} patch{'es' * (len(patches) != 1)}"
     text = _HEAD.format(
         version=pin.version,
-        count=count,
+        count=number_of_patches(len(patches)),
         files=len({file.path for patch in patches for file in patch.files}),
         added=sum(patch.added for patch in patches),
         removed=sum(patch.removed for patch in patches),

@@ -55,6 +55,11 @@ def topic_of(file: str) -> str:
     return match[2]
 
 
+def number_of_patches(count: int) -> str:
+    """So many patches, in words: `1 patch`."""
+    return f"{count} patch{'es' * (count != 1)}"
+
+
 def summary(files: int, added: int, removed: int) -> str:
     """The line between header and diff that makes a missing end show: git's --shortstat."""
     text = f" {files} file{'s' * (files != 1)} changed"

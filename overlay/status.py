@@ -12,7 +12,7 @@ from overlay import progress, tree
 from overlay.commits import load
 from overlay.git import Git
 from overlay.match import File, hunks_present
-from overlay.patchfile import Patch, parse_patch, read_bytes, read_series
+from overlay.patchfile import Patch, number_of_patches, parse_patch, read_bytes, read_series
 from overlay.paths import HERE, Workspace
 from overlay.pin import Pin
 
@@ -94,10 +94,10 @@ def _state(facts: tree.Facts, hashes: dict[str, str]) -> tuple[str, str]:
     if facts.unexported:
         return "unexported", f"the commits are not those of patches/: export, or `{tree.RESET}`"
     if found == list(hashes.items()):
-        count = f"{len(found)} patch{'es' * (len(found) != 1)}"
+        count = number_of_patches(len(found))
         return ("applied", count) if found else ("pristine", "no patches")
     if not found:
-        return "pristine", f"{len(hashes)} patch{'es' * (len(hashes) != 1)} to apply"
+        return "pristine", f"{number_of_patches(len(hashes))} to apply"
     if set(found) < set(hashes.items()):
         return "partial", f"{len(found)} of {len(hashes)} patches: apply puts on the rest"
     return "partial", "patches/ has changed since they were applied: apply"

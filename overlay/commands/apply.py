@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 
+from overlay.patchfile import number_of_patches
 from overlay.pin import load_pin
 from overlay.tree import apply_series
 
@@ -43,7 +44,7 @@ def execute(args: argparse.Namespace) -> int:
         )
     for name, reason in outcome.left_out.items():
         print(f"left out: {name}: {reason}")
-    count = len(outcome.series.patches)
+    count = number_of_patches(len(outcome.series.patches))
     done = "applied" if outcome.moved else "no change:"
-    print(f".work/vllm: vLLM {pin.version}, {done} {count} patch{'es' * (count != 1)}")
+    print(f".work/vllm: vLLM {pin.version}, {done} {count}")
     return 0

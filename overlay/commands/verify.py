@@ -8,6 +8,7 @@ import argparse
 from pathlib import Path
 
 from overlay.errors import OverlayError
+from overlay.patchfile import number_of_patches
 from overlay.verify import verify
 
 
@@ -45,6 +46,6 @@ def _verify(path: Path, debug: bool) -> int:
     if report.faults:
         print(f"{path}: {len(report.faults)} fault{'s' * (len(report.faults) > 1)}")
         return 1
-    count = f"{report.patches} patch{'es' * (report.patches != 1)}"
+    count = number_of_patches(report.patches)
     print(f"{path}: {report.version}, {count}, {report.files} files: right")
     return 0
