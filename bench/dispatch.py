@@ -32,7 +32,8 @@ from typing import Any
 from dispatch_table import TOKENS, UNPACK, table
 from kernel_sweep import Built, Sweep, first_line, parse_sweep, sweep_parser
 from kernel_table import Row, Shape, select
-from kernel_timing import Measure, has_gpu, in_both_orders, record, record_product
+from kernel_timing import Measure, in_both_orders, record, record_product
+from needs import need_gpu
 
 
 def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
@@ -74,8 +75,7 @@ def main(argv: Sequence[str]) -> int:
     args = parse_arguments(argv)
     deadline = time.monotonic() + args.budget
     sweep = Sweep(args.shapes, select(["ternary"]), [0, *TOKENS], deadline, args.out)
-    if not has_gpu():
-        return 1
+    need_gpu()
     import torch
     from dispatch_ways import ways
 

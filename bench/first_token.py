@@ -27,7 +27,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from kernel_timing import has_gpu
+from needs import need_gpu
 from serve_table import keep, prompt_tokens
 
 WARM_UP, REPEATS, KERNELS, NAME_LENGTH = 3, 12, 6, 90
@@ -108,8 +108,7 @@ def main() -> int:
     args = parser.parse_args()
     if not args.out.resolve().parent.is_dir():
         parser.error(f"{args.out}: there is no such folder")
-    if not has_gpu():
-        return 1
+    need_gpu()
     engine = make_engine(args.model)
     times = [first_token_ms(engine, args.tokens, i) for i in range(WARM_UP + REPEATS)][WARM_UP:]
     kernels = kernels_of(engine, args.tokens, WARM_UP + REPEATS)

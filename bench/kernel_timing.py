@@ -3,7 +3,6 @@
 """Time of a call on this machine's GPU, and of several that are to be compared."""
 
 import statistics
-import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -15,18 +14,6 @@ SLOW_US = 20_000  # a call that takes longer is timed once
 
 Key = TypeVar("Key", bound=Hashable)
 Measure = Callable[[], float]  # microseconds a call
-
-
-def has_gpu() -> bool:
-    """Whether torch finds an NVIDIA GPU; says so if not."""
-    try:
-        import torch
-    except ImportError:
-        print("error: no torch: take the Python that the wheel is installed in", file=sys.stderr)
-        return False
-    if not torch.cuda.is_available():
-        print("error: no NVIDIA GPU found through torch", file=sys.stderr)
-    return torch.cuda.is_available()
 
 
 def elapsed_us(run: Callable[[], object]) -> float:

@@ -55,7 +55,8 @@ from kernel_table import (
     table,
     too_long,
 )
-from kernel_timing import SLOW_US, has_gpu, in_both_orders, measure_floors, record_product
+from kernel_timing import SLOW_US, in_both_orders, measure_floors, record_product
+from needs import need_gpu
 
 
 def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
@@ -141,8 +142,7 @@ def main(argv: Sequence[str]) -> int:
     args = parse_arguments(argv)
     deadline = time.monotonic() + args.budget
     sweep = Sweep(args.shapes, args.series, args.m, deadline, args.out)
-    if not has_gpu():
-        return 1
+    need_gpu()
     import torch
     from kernel_series import build, compile_humming
 

@@ -16,12 +16,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from needs import need
+from needs import need, need_gpu
 
 need("torch")
 
 import torch
-from kernel_timing import has_gpu, measure_floors, microseconds
+from kernel_timing import measure_floors, microseconds
 from nvrtc import Kernels
 
 SOURCE = Path(__file__).parent / "kernels" / "packing.cu"
@@ -72,8 +72,7 @@ def main() -> int:
     )
     parser.add_argument("--out", required=True, type=Path, help="JSON file for the rows")
     args = parser.parse_args()
-    if not has_gpu():
-        return 1
+    need_gpu()
     kernels = Kernels(SOURCE.read_text())
     print(f"{torch.cuda.get_device_name()}: reads {measure_floors()[0]:.2f} TB/s")
     rows = []

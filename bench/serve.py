@@ -39,7 +39,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from needs import need
+from needs import need, need_gpu
 
 need("aiohttp", "torch")
 
@@ -51,7 +51,6 @@ from checkpoints import (
     write_checkpoint,
     write_small_lm,
 )
-from kernel_timing import has_gpu
 from serve_table import (
     SMALL_LM,
     Row,
@@ -321,8 +320,8 @@ def main() -> int:
         pairs = parse_models(args.models, list(GEOMETRIES), list(QUANTIZATION_CONFIGS))
     except ValueError as fault:
         parser.error(str(fault))
-    if os.environ.get("VLLM_TARGET_DEVICE") != "cpu" and not has_gpu():
-        return 1
+    if os.environ.get("VLLM_TARGET_DEVICE") != "cpu":
+        need_gpu()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the servers end as well
     args.streams = sorted(set(args.streams))
     servers: list[Server] = []
