@@ -3,12 +3,14 @@
 """Registers, shared memory and spills of the ternary kernels, for every architecture.
 
     ./apply_patches.py apply
-    .work/venv/bin/python -m bench.kernel_resources --out kernel-resources.json
+    python bench/kernel_resources.py --out kernel-resources.json
 
 Compiles each CUDA source of csrc/quantization/ternary in the patched tree with the project's own
 compiler, one at a time, and reads what ptxas reports. One row a source and architecture: the
 number of kernels, the range of registers a thread, static shared memory, and the sums of spilled
 and stack bytes, which are to be 0. Shared memory that is asked for at launch is not in it.
+
+Any Python will do: the program goes on in the tool's own environment.
 """
 
 import argparse
@@ -18,6 +20,12 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    from overlay import bootstrap
+
+    bootstrap.enter(__file__)
 
 from overlay import archs as gpu
 from overlay import compiler
