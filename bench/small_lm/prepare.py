@@ -19,8 +19,14 @@ import argparse
 import hashlib
 import json
 import random
+import sys
 import sysconfig
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from needs import need
+
+need("numpy", "tokenizers")
 
 import numpy as np
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers

@@ -20,9 +20,15 @@ import functools
 import json
 import math
 import shutil
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from needs import need
+
+need("numpy", "torch", "safetensors")
 
 import numpy as np
 import torch
