@@ -27,7 +27,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from needs import need_gpu
+from needs import need_folder, need_gpu
 from serve_table import keep, prompt_tokens
 
 WARM_UP, REPEATS, KERNELS, NAME_LENGTH = 3, 12, 6, 90
@@ -106,8 +106,7 @@ def main() -> int:
     parser.add_argument("--tokens", type=int, default=2048, help="of the prompt (%(default)s)")
     parser.add_argument("--out", type=Path, required=True, help="JSON file that gets the row")
     args = parser.parse_args()
-    if not args.out.resolve().parent.is_dir():
-        parser.error(f"{args.out}: there is no such folder")
+    need_folder(parser, args.out)
     need_gpu()
     engine = make_engine(args.model)
     times = [first_token_ms(engine, args.tokens, i) for i in range(WARM_UP + REPEATS)][WARM_UP:]

@@ -27,6 +27,7 @@ if __name__ == "__main__":
 
     bootstrap.enter(__file__)
 
+from bench.needs import need_folder
 from overlay import archs as gpu
 from overlay import compiler
 from overlay.errors import OverlayError
@@ -110,6 +111,7 @@ def main() -> int:
     parser.add_argument("--archs", default=" ".join(gpu.DEFAULT), help="(%(default)s)")
     parser.add_argument("--out", required=True, type=Path, help="JSON file for the rows")
     args = parser.parse_args()
+    need_folder(parser, args.out)
     tree = Workspace(ROOT).tree
     sources = sorted((tree / SOURCES).glob("*.cu"))
     if not sources:

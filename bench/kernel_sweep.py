@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kernel_table import SHAPES, Row, Series, Shape, parse_shapes, passes
+from needs import need_folder
 
 Built = dict[Series, tuple[Any, Any]]  # its Problem, and what was made of it to be timed
 
@@ -37,12 +38,6 @@ def parse_sweep(parser: argparse.ArgumentParser, argv: Sequence[str]) -> argpars
         parser.error(str(fault))
     need_folder(parser, args.out)
     return args
-
-
-def need_folder(parser: argparse.ArgumentParser, file: Path) -> None:
-    """Ends the process with code 2 when there is no folder for the file."""
-    if not file.resolve().parent.is_dir():
-        parser.error(f"{file}: there is no such folder")
 
 
 def first_line(fault: Exception) -> str:

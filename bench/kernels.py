@@ -41,7 +41,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kernel_goals import report
-from kernel_sweep import Built, Sweep, first_line, need_folder, parse_sweep, sweep_parser
+from kernel_sweep import Built, Sweep, first_line, parse_sweep, sweep_parser
 from kernel_table import (
     SERIES,
     TOKENS,
@@ -56,7 +56,7 @@ from kernel_table import (
     too_long,
 )
 from kernel_timing import SLOW_US, in_both_orders, measure_floors, record_product
-from needs import need_gpu
+from needs import need_folder, need_gpu
 
 
 def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:

@@ -31,7 +31,7 @@ from typing import Any
 
 os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
 
-from needs import need
+from needs import need, need_folder
 
 need("torch", "vllm")
 
@@ -147,6 +147,7 @@ def main() -> None:
     parser.add_argument("--stock-site", type=Path, help="folder that holds the official vllm/")
     parser.add_argument("--path", choices=["ours", "stock"], default="ours", help=argparse.SUPPRESS)
     args = parser.parse_args()
+    need_folder(parser, args.out)
     if not torch.cuda.is_available():
         sys.exit("error: no NVIDIA GPU found; Marlin runs on nothing else")
     if args.stock_site and not (args.stock_site / "vllm" / "__init__.py").is_file():

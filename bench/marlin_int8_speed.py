@@ -28,7 +28,7 @@ from typing import Any
 
 os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
 
-from needs import need
+from needs import need, need_folder
 
 need("torch", "vllm")
 
@@ -161,6 +161,9 @@ def main() -> None:
     parser.add_argument("--out", required=True, type=Path, help="JSON file for the rows")
     parser.add_argument("--plot", type=Path, help="image file (needs matplotlib)")
     args = parser.parse_args()
+    need_folder(parser, args.out)
+    if args.plot:
+        need_folder(parser, args.plot)
     if not torch.cuda.is_available():
         sys.exit("error: no NVIDIA GPU found; Marlin runs on nothing else")
     if not PATCHED:

@@ -2,7 +2,9 @@
 # SPDX-FileCopyrightText: Copyright contributors to the ternary-vllm project
 """What a benchmark says where what it needs is missing."""
 
+import argparse
 from importlib import import_module
+from pathlib import Path
 
 
 def need(*modules: str) -> None:
@@ -23,3 +25,9 @@ def need_gpu() -> None:
 
     if not torch.cuda.is_available():
         raise SystemExit("error: no NVIDIA GPU found through torch")
+
+
+def need_folder(parser: argparse.ArgumentParser, file: Path) -> None:
+    """Ends the program with code 2 when there is no folder for the file that it will write."""
+    if not file.resolve().parent.is_dir():
+        parser.error(f"{file}: there is no such folder")

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from needs import need, need_gpu
+from needs import need, need_folder, need_gpu
 
 need("torch")
 
@@ -72,6 +72,7 @@ def main() -> int:
     )
     parser.add_argument("--out", required=True, type=Path, help="JSON file for the rows")
     args = parser.parse_args()
+    need_folder(parser, args.out)
     need_gpu()
     kernels = Kernels(SOURCE.read_text())
     print(f"{torch.cuda.get_device_name()}: reads {measure_floors()[0]:.2f} TB/s")

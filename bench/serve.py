@@ -39,7 +39,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from needs import need, need_gpu
+from needs import need, need_folder, need_gpu
 
 need("aiohttp", "torch")
 
@@ -314,6 +314,7 @@ def main() -> int:
     parser.add_argument("--server-args", default="", help="more arguments for each server")
     parser.add_argument("--turns", type=int, default=1, help="how often each is measured")
     args = parser.parse_args()
+    need_folder(parser, args.out)
     if args.turns < 1:
         parser.error("--turns: at least one is needed")
     try:

@@ -21,7 +21,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from needs import need
+from needs import need, need_folder
 
 need("torch", "vllm")
 
@@ -112,6 +112,7 @@ def main() -> int:
     parser.add_argument("text", type=Path)
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
+    need_folder(parser, args.out)
     _, held_out = tokenize(args.model, Calibration(args.text).read())
     before = perplexity(args.model, held_out)
     print("| rule | scale | calibrated | weight error | perplexity |\n|---|---|---|---|---|")
