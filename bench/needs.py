@@ -4,6 +4,7 @@
 
 import argparse
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 
@@ -25,6 +26,20 @@ def need_gpu() -> None:
 
     if not torch.cuda.is_available():
         raise SystemExit("error: no NVIDIA GPU found through torch")
+
+
+def need_cpu_kernels() -> None:
+    """Ends the program, in one line, unless the installed vLLM has kernels for CPUs.
+
+    Its servers would start without them and fail, with an error that does not say so.
+    """
+    found = find_spec("vllm")  # does not import it
+    folders = (found.submodule_search_locations if found else None) or []
+    if not any(any(Path(folder).glob("_C.*")) for folder in folders):
+        raise SystemExit(
+            "error: VLLM_TARGET_DEVICE is cpu, but this Python's vLLM has no kernels for CPUs: "
+            "take that of a CPU try-out"
+        )
 
 
 def need_folder(parser: argparse.ArgumentParser, file: Path) -> None:

@@ -21,6 +21,8 @@ and arguments:
     start_s     from the command to the first answer of /health
     servers     how many were started together; start_s is longer than that of one alone
     server_args what --server-args added
+
+It takes an NVIDIA GPU, or VLLM_TARGET_DEVICE=cpu and the Python of a CPU try-out.
 """
 
 import argparse
@@ -39,7 +41,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from needs import need, need_folder, need_gpu
+from needs import need, need_cpu_kernels, need_folder, need_gpu
 
 need("aiohttp", "torch")
 
@@ -166,7 +168,7 @@ async def wait_ready(server: Server, limit: float) -> None:
             except aiohttp.ClientError:
                 pass
             await asyncio.sleep(0.25)
-    raise TimeoutError(f"the server was not ready after {limit:.0f} s")
+    raise TimeoutError(f"the server was not ready after {limit:.0f} s (--start-limit)")
 
 
 async def wait_all(servers: list[Server], limit: float) -> list[Server]:
@@ -187,7 +189,8 @@ async def wait_all(servers: list[Server], limit: float) -> list[Server]:
 def report(server: Server, fault: BaseException) -> None:
     """Says what went wrong with a server, with the end of its log."""
     tail = server.log.read_text(errors="replace").splitlines()[-30:]
-    print("\n".join([*tail, f"error: {server.name}: {fault}"]), file=sys.stderr, flush=True)
+    lines = [f"the end of {server.log}:", *tail, f"error: {server.name}: {fault}"]
+    print("\n".join(lines), file=sys.stderr, flush=True)
 
 
 def stop(servers: list[Server]) -> None:
@@ -321,7 +324,9 @@ def main() -> int:
         pairs = parse_models(args.models, list(GEOMETRIES), list(QUANTIZATION_CONFIGS))
     except ValueError as fault:
         parser.error(str(fault))
-    if os.environ.get("VLLM_TARGET_DEVICE") != "cpu":
+    if os.environ.get("VLLM_TARGET_DEVICE") == "cpu":
+        need_cpu_kernels()
+    else:
         need_gpu()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the servers end as well
     args.streams = sorted(set(args.streams))

@@ -45,6 +45,7 @@ def test_rows_before_and_after_a_failing_server(
     assert serve.measure_all(servers, arguments(out), 3) == 2
     assert sorted(rows_of(out)) == ["bf16", "ternary"]
     assert capsys.readouterr().err.splitlines() == [
+        f"the end of {servers[1].log}:",
         "the server's last words",
         "error: llama3-8b:failing: HTTP 500: no",
     ]
@@ -65,4 +66,7 @@ def test_late_server_is_ended(
     late = make_server("late")
     assert asyncio.run(serve.wait_all([late], 0.0)) == []
     assert late.process.poll() is not None
-    assert "error: llama3-8b:late: the server was not ready after 0 s" in capsys.readouterr().err
+    assert (
+        "error: llama3-8b:late: the server was not ready after 0 s (--start-limit)"
+        in capsys.readouterr().err
+    )
