@@ -28,18 +28,24 @@ def captured(run: Callable[[], torch.Tensor]) -> tuple[torch.cuda.CUDAGraph, lis
 @pytest.mark.parametrize("act_int8", [False, True])
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 @pytest.mark.parametrize(
-    ("n", "k", "group_size"),
+    ("n", "k", "group_size", "scale_bits"),
     [
-        (1536, 8960, -1),
-        (1536, 8960, 128),
-        (28672, 4096, -1),
-        (4096, 14336, 128),
-        (1533, 4104, -1),
-        (333, 1216, 64),
+        (1536, 8960, -1, 32),
+        (1536, 8960, 128, 32),
+        (1536, 8960, 128, 16),
+        (28672, 4096, -1, 32),
+        (4096, 14336, 128, 32),
+        (4096, 14336, 128, 16),
+        (1533, 4104, -1, 32),
+        (333, 1216, 64, 32),
+        (328, 1216, 64, 16),
     ],
 )
-def test_replay(n: int, k: int, group_size: int, dtype: torch.dtype, act_int8: bool) -> None:
-    whole = make_product(max(COUNTS), n, k, dtype, group_size, act_int8, bias=True)
+def test_replay(
+    n: int, k: int, group_size: int, scale_bits: int, dtype: torch.dtype, act_int8: bool
+) -> None:
+    scale_dtype = dtype if scale_bits == 16 else torch.float32
+    whole = make_product(max(COUNTS), n, k, dtype, group_size, act_int8, True, scale_dtype)
     packed = whole.packed
     inputs = [torch.randn_like(whole.x) for _ in range(REPLAYS)]
     exact = [reference(replace(whole, x=x)) for x in inputs]
