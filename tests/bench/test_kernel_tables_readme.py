@@ -31,6 +31,7 @@ def test_one_layer() -> None:
     )
     columns = table.heads[2:]
     assert columns == list(OF_COLUMN)
+    assert table.lines
     shape = (0, 0)
     for name, m, *said in table.lines:
         if name:  # it stands in the first of its lines

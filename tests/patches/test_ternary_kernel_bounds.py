@@ -52,6 +52,7 @@ def assert_surroundings_do_not_matter(plain: Product) -> None:
         pytest.param(203, 1152, 128, BF16, FP32, id="units"),
         pytest.param(200, 1152, 128, FP16, FP16, id="units-fp16"),
         pytest.param(200, 1152, 128, BF16, BF16, id="units-bf16"),
+        pytest.param(203, 1152, 128, FP16, FP16, id="units-fp16-elements"),
         pytest.param(203, 1184, 32, BF16, FP32, id="blocks"),
         pytest.param(200, 1216, 64, FP16, FP16, id="blocks-fp16"),
         pytest.param(203, 1184, 32, BF16, BF16, id="blocks-bf16"),
@@ -77,8 +78,10 @@ def test_small_products(
     ("m", "n", "k", "group_size", "scale_dtype"),
     [
         pytest.param(2, 41, 8192, 128, FP32, id="clusters"),
+        pytest.param(2, 40, 8192, 128, BF16, id="clusters-bf16"),
         pytest.param(16, 41, 8200, -1, FP32, id="slices"),
         pytest.param(16, 41, 8192, 32, FP32, id="slices-of-small-groups"),
+        pytest.param(16, 40, 8192, 32, BF16, id="slices-of-small-groups-bf16"),
         pytest.param(17, 34003, 136, -1, FP32, id="tiles-256x32"),
         pytest.param(64, 34000, 136, -1, FP32, id="tiles-256x64"),
         pytest.param(130, 13333, 136, -1, FP32, id="tiles-256x128"),
