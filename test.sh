@@ -6,6 +6,12 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
+case ${1-} in -h | --help)
+  echo "usage: ./test.sh [ARGUMENT ...]    the arguments go to pytest, as in ./test.sh -k lint"
+  exit
+  ;;
+esac
+
 python=$(python3 -m overlay.bootstrap)
 "$python" -m pip install --quiet --disable-pip-version-check --requirement requirements-test.txt
 "$python" -m ruff check .

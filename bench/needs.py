@@ -3,6 +3,7 @@
 """What a benchmark says where what it needs is missing."""
 
 import argparse
+import os
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -40,6 +41,14 @@ def need_cpu_kernels() -> None:
             "error: VLLM_TARGET_DEVICE is cpu, but this Python's vLLM has no kernels for CPUs: "
             "take that of a CPU try-out"
         )
+
+
+def need_vllm_device() -> None:
+    """Ends the program, in one line, unless there is what the installed vLLM runs on."""
+    if os.environ.get("VLLM_TARGET_DEVICE") == "cpu":
+        need_cpu_kernels()
+    else:
+        need_gpu()
 
 
 def need_folder(parser: argparse.ArgumentParser, file: Path) -> None:

@@ -10,6 +10,8 @@ The text's tokens are cut into pieces of --length that are scored each by itself
 piece's first. A line of JSON for each engine: nats a token, perplexity, seconds. The default text,
 bench/models/small-lm/heldout.txt, is Python source that the small model did not learn from. With
 --expect the exit code is 1 if a perplexity is off by more than 0.2 %, to gate a changed kernel.
+
+vLLM takes an NVIDIA GPU, or VLLM_TARGET_DEVICE=cpu and the Python of a CPU try-out.
 """
 
 import argparse
@@ -23,7 +25,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from needs import need
+from needs import need, need_vllm_device
 from serve_table import cache_bytes
 
 HELD_OUT = Path(__file__).parent / "models" / "small-lm" / "heldout.txt"
@@ -157,6 +159,7 @@ def main() -> None:
     need("tokenizers", *(("torch", "transformers") if "transformers" in args.engine else ()))
     if "vllm" in args.engine:
         need("vllm")
+        need_vllm_device()
 
     pieces = pieces_of(args.model, args.text, args.tokens, args.length)
     scored = sum(len(piece) - 1 for piece in pieces)

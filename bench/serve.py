@@ -41,7 +41,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from needs import need, need_cpu_kernels, need_folder, need_gpu
+from needs import need, need_folder, need_vllm_device
 
 need("aiohttp", "torch")
 
@@ -324,10 +324,7 @@ def main() -> int:
         pairs = parse_models(args.models, list(GEOMETRIES), list(QUANTIZATION_CONFIGS))
     except ValueError as fault:
         parser.error(str(fault))
-    if os.environ.get("VLLM_TARGET_DEVICE") == "cpu":
-        need_cpu_kernels()
-    else:
-        need_gpu()
+    need_vllm_device()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the servers end as well
     args.streams = sorted(set(args.streams))
     servers: list[Server] = []

@@ -97,7 +97,9 @@ def verify(path: Path) -> Report:
 def _verify(copy: Copy) -> Report:
     paths = copy.paths()
     found = sorted(path for path in paths if path.endswith(f".dist-info/{contents.FILE}"))
-    if len(found) != 1:
+    if not found:
+        raise OverlayError(f"{copy.name}: no {contents.FILE} in it: no wheel of this project")
+    if len(found) > 1:
         raise OverlayError(
             f"{copy.name}: {len(found)} files named {contents.FILE} in .dist-info folders; a wheel "
             "of this project has one"

@@ -120,7 +120,7 @@ def test_cut_short(tmp_path: Path) -> None:
 def test_official_wheel(tmp_path: Path) -> None:
     files = our_files()
     del files[f"{INFO}ternary-manifest.json"]
-    with pytest.raises(OverlayError, match=r"0 files named ternary-manifest\.json"):
+    with pytest.raises(OverlayError, match=r"no ternary-manifest\.json in it"):
         verify(write_wheel(tmp_path / OURS, files))
 
 
