@@ -158,8 +158,8 @@ def main() -> None:
             sys.exit(f"error: there is no {path}")
     need("tokenizers", *(("torch", "transformers") if "transformers" in args.engine else ()))
     if "vllm" in args.engine:
-        need("vllm")
         need_vllm_device()
+        need("vllm")
 
     pieces = pieces_of(args.model, args.text, args.tokens, args.length)
     scored = sum(len(piece) - 1 for piece in pieces)
