@@ -79,6 +79,10 @@ def test_small_products(
     [
         pytest.param(2, 41, 8192, 128, FP32, id="clusters"),
         pytest.param(2, 40, 8192, 128, BF16, id="clusters-bf16"),
+        # A warp of decode with three row tiles at a time, or, with int8, four: their ends.
+        pytest.param(3, 24001, 520, -1, FP32, id="rows-by-three-or-four"),
+        pytest.param(8, 6333, 2056, -1, FP32, id="rows-by-three-in-clusters"),
+        pytest.param(2, 28672, 4096, 128, BF16, id="rows-by-three-in-groups"),
         pytest.param(16, 41, 8200, -1, FP32, id="slices"),
         pytest.param(16, 41, 8192, 32, FP32, id="slices-of-small-groups"),
         pytest.param(16, 40, 8192, 32, BF16, id="slices-of-small-groups-bf16"),
